@@ -1,0 +1,32 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench docs clean
+
+demo: .venv/core
+	$(BIN)/python -m interplay.demo
+
+test: .venv/dev
+	$(BIN)/python -m pytest -n 2 tests
+
+lint: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+.venv/core: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@ .venv/core

@@ -1,0 +1,1 @@
+"""Bayesian discovery of main effects and interactions among many covariates."""

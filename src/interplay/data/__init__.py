@@ -1,0 +1,1 @@
+"""What comes in: tables, designs, simulations and data sets."""

@@ -1,0 +1,123 @@
+"""What every column must satisfy before it enters a design."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from interplay.data.column import Column
+from interplay.data.errors import DataError, listed
+from interplay.data.files import place
+
+# Products of two such values still fit into double precision.
+LARGEST = 1e150
+# A standard deviation below this share of the mean is rounding, not variation.
+NEGLIGIBLE = 1e-12
+
+
+def check_rows(n: int) -> None:
+    """Refuse tables too short to learn from."""
+    if n < 3:
+        raise DataError(
+            f"got {n} sample(s) (n_samples={n}), where 1 sample is one row: expected at least 3 rows. "
+            "Add rows; a few hundred are a good start."
+        )
+
+
+def check_response(column: Column, file: Path | None) -> None:
+    """Refuse a response with missing or infinite values, or one that never varies."""
+    missing = np.flatnonzero(np.isnan(column.values))
+    if len(missing):
+        raise DataError(
+            f"the response '{column.name}' is missing (NaN) in rows {listed([str(row) for row in missing])}, "
+            f"the first in {place(int(missing[0]), file)}: expected a number in every row. "
+            "Leave these rows out; a response is never imputed."
+        )
+    check_finite([column], file)
+    if is_constant(column):
+        raise DataError(
+            f"the response '{column.name}' is constant ({column.values[0]:g} in every row): expected it to "
+            "vary. Choose another response, or check how it was read."
+        )
+
+
+def check_finite(columns: Sequence[Column], file: Path | None) -> None:
+    """Refuse infinite values, naming the first."""
+    for column in columns:
+        if column.kind != "categorical" and np.isinf(column.values).any():
+            rows = np.flatnonzero(np.isinf(column.values))
+            raise DataError(
+                f"column '{column.name}' has infinite values ({len(rows)}), the first in "
+                f"{place(int(rows[0]), file)}: expected finite numbers. Replace them, or leave these "
+                "rows out."
+            )
+
+
+def check_missing(columns: Sequence[Column], impute: str | None, file: Path | None) -> None:
+    """Refuse missing values, unless they are to be imputed and there is something to impute from."""
+    empty = [column.name for column in columns if column.missing.all()]
+    if empty:
+        raise DataError(
+            f"column '{empty[0]}' has no values at all: expected at least some. "
+            f"Leave it out with drop={empty!r}."
+        )
+    if impute is None:
+        refuse_missing(columns, file)
+
+
+def refuse_missing(columns: Sequence[Column], file: Path | None) -> None:
+    """Refuse missing values, saying how many there are in each column and where the first is."""
+    gaps = [column for column in columns if column.missing.any()]
+    if gaps:
+        first = [place(int(np.argmax(column.missing)), file) for column in gaps[:10]]
+        counts = [int(column.missing.sum()) for column in gaps]
+        shown = [f"'{c.name}' {k} (first in {at})" for c, k, at in zip(gaps, counts, first, strict=False)]
+        more = f" and {len(gaps) - len(shown)} more columns" if len(gaps) > len(shown) else ""
+        raise DataError(
+            f"missing values (NaN): {', '.join(shown)}{more}. Expected a value in "
+            "every cell. Leave these rows out, drop the columns, or pass impute='mean'."
+        )
+
+
+def check_impute(impute: str | None) -> None:
+    """Refuse ways of imputing that do not exist."""
+    if impute not in (None, "mean"):
+        raise DataError(f"got impute={impute!r}: expected None or 'mean'. Choose one of these.")
+
+
+def check_size(X: Float[np.ndarray, "n d"], labels: Sequence[str], file: Path | None, advice: str) -> None:
+    """Refuse coded values whose products overflow."""
+    too_large = np.abs(X) > LARGEST
+    if too_large.any():
+        row, position = (int(index[0]) for index in np.nonzero(too_large))
+        raise DataError(
+            f"column '{labels[position]}' is too large to be squared ({X[row, position]:g} in "
+            f"{place(row, file)}): expected values below {LARGEST:g}. {advice}"
+        )
+
+
+def is_constant(column: Column) -> bool:
+    """Tell whether the values that are there are all the same, up to rounding."""
+    if column.kind == "categorical":
+        return len(column.levels) < 2
+    centre, scale = moments(column.values[:, None])
+    return not scale[0] > NEGLIGIBLE * abs(centre[0])
+
+
+def moments(
+    matrix: Float[np.ndarray, "n k"],
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """Mean and standard deviation of the values that are there, whatever their size.
+
+    Each column is first divided by a power of two, which is exact, so that no square overflows.
+    """
+    there = ~np.isnan(matrix)
+    count = there.sum(axis=0)
+    largest = np.max(np.abs(matrix), axis=0, where=there, initial=0.0)
+    exponent = np.frexp(largest)[1]
+    reduced = np.where(there, np.ldexp(matrix, -exponent), 0.0)
+    mean = reduced.sum(axis=0) / np.maximum(count, 1)
+    deviation = np.where(there, reduced - mean, 0.0)
+    sd = np.sqrt((deviation**2).sum(axis=0) / np.maximum(count, 1))
+    return np.ldexp(mean, exponent), np.ldexp(sd, exponent)

@@ -1,0 +1,130 @@
+"""Over the draws: a posterior is an equal mixture of Gaussians, summarised exactly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize.elementwise import find_root
+from scipy.special import ndtr, ndtri
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The marginal posteriors of t quantities, each an equal mixture of s Gaussians.
+
+    Parameters
+    ----------
+    means, sds
+        Of each Gaussian, (s, t). A standard deviation of 0 is a point mass.
+    """
+
+    means: Float[np.ndarray, "s t"]
+    sds: Float[np.ndarray, "s t"]
+
+    @property
+    def mean(self) -> Float[np.ndarray, " t"]:
+        """Mean of the mixture."""
+        return self.means.mean(axis=0)
+
+    @property
+    def sd(self) -> Float[np.ndarray, " t"]:
+        """Standard deviation of the mixture: within the draws and between them."""
+        return np.sqrt(np.mean(self.sds**2, axis=0) + np.var(self.means, axis=0))
+
+    @property
+    def conditional_sd(self) -> Float[np.ndarray, " t"]:
+        """Average standard deviation within the draws (Appendix E of the paper)."""
+        return self.sds.mean(axis=0)
+
+    @property
+    def prob_positive(self) -> Float[np.ndarray, " t"]:
+        """P(θ > 0)."""
+        return np.mean(np.where(self.sds > 0, ndtr(_ratio(self.means, self.sds)), self.means > 0), axis=0)
+
+    @property
+    def prob_negative(self) -> Float[np.ndarray, " t"]:
+        """P(θ < 0)."""
+        return np.mean(np.where(self.sds > 0, ndtr(-_ratio(self.means, self.sds)), self.means < 0), axis=0)
+
+    @property
+    def lfsr(self) -> Float[np.ndarray, " t"]:
+        """The local false sign rate min(P(θ ≥ 0), P(θ ≤ 0)): 1 for what is surely zero."""
+        zero = np.mean((self.sds == 0) & (self.means == 0), axis=0)
+        return np.minimum(np.minimum(self.prob_positive, self.prob_negative) + zero, 1.0)
+
+    def cdf(self, x: Float[np.ndarray, " t"]) -> Float[np.ndarray, " t"]:
+        """P(θ ≤ x)."""
+        return _cdf(x, self.means, self.sds)
+
+    def quantile(self, q: float) -> Float[np.ndarray, " t"]:
+        """The q-quantile, by root finding between the smallest and largest quantile of a Gaussian."""
+        quantiles = self.means + self.sds * ndtri(q)
+        low, high = quantiles.min(axis=0), quantiles.max(axis=0)
+        result = 0.5 * (low + high)
+        # Where all Gaussians agree there is nothing to search.
+        open_ = np.flatnonzero(high - low > 4e-16 * np.maximum(np.abs(low), np.abs(high)))
+        if open_.size:
+            index = open_.astype(float)
+            found = find_root(
+                lambda x, at: _cdf(x, self.means[:, at.astype(int)], self.sds[:, at.astype(int)]) - q,
+                (low[open_], high[open_]),
+                args=(index,),
+                tolerances={"xatol": 0.0, "xrtol": 1e-14, "fatol": 0.0, "frtol": 0.0},
+            )
+            # A bracket whose end is the quantile itself, to rounding, has no change of sign.
+            at_low = found.f_bracket[0] >= 0
+            at_high = found.f_bracket[1] <= 0
+            result[open_] = np.where(at_low, low[open_], np.where(at_high, high[open_], found.x))
+        return result
+
+    def draws(self, size: int, random: np.random.Generator) -> Float[np.ndarray, "size t"]:
+        """Independent draws from each mixture (not joint between the quantities)."""
+        s, t = self.means.shape
+        component = random.integers(s, size=(size, t))
+        columns = np.arange(t)
+        noise = random.standard_normal((size, t))
+        return self.means[component, columns] + self.sds[component, columns] * noise
+
+
+@dataclass(frozen=True)
+class JointMixture:
+    """The joint posterior of t quantities, an equal mixture of s multivariate Gaussians.
+
+    Parameters
+    ----------
+    means
+        Of each Gaussian, (s, t).
+    covariances
+        Of each Gaussian, (s, t, t).
+    """
+
+    means: Float[np.ndarray, "s t"]
+    covariances: Float[np.ndarray, "s t t"]
+
+    @property
+    def mean(self) -> Float[np.ndarray, " t"]:
+        """Mean of the mixture."""
+        return self.means.mean(axis=0)
+
+    @property
+    def cov(self) -> Float[np.ndarray, "t t"]:
+        """Covariance of the mixture: within the draws and between them."""
+        centred = self.means - self.mean
+        return self.covariances.mean(axis=0) + centred.T @ centred / len(centred)
+
+    def draws(self, size: int, random: np.random.Generator) -> Float[np.ndarray, "size t"]:
+        """Joint draws from the mixture."""
+        component = random.integers(len(self.means), size=size)
+        values, vectors = np.linalg.eigh(self.covariances)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        noise = random.standard_normal((size, self.means.shape[1]))
+        return self.means[component] + np.einsum("sij,sj->si", roots[component], noise)
+
+
+def _ratio(means: np.ndarray, sds: np.ndarray) -> np.ndarray:
+    return means / np.where(sds > 0, sds, 1.0)
+
+
+def _cdf(x: np.ndarray, means: np.ndarray, sds: np.ndarray) -> np.ndarray:
+    spread = np.where(sds > 0, ndtr(_ratio(x - means, sds)), x >= means)
+    return spread.mean(axis=0)

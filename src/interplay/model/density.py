@@ -1,0 +1,52 @@
+"""Prior and marginal likelihood together: the log density that a sampler sees."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from interplay.model.marginal import Engine
+from interplay.model.priors.base import Position, Prior
+
+
+def log_density(prior: Prior, engine: Engine, n: int, p: int) -> Callable[[Position], Float[Array, ""]]:
+    """The unnormalised log posterior of an unconstrained position.
+
+    Where it is not a number, or its gradient is not, the density is −inf with a zero gradient, so that a
+    sampler rejects instead of failing.
+
+    Parameters
+    ----------
+    prior
+        What is believed about the hyperparameters.
+    engine
+        The data, made ready by `engine`.
+    n, p
+        Rows and variables of the data.
+    """
+
+    def raw(position: Position) -> Float[Array, ""]:
+        hyperparameters = prior.constrain(position, n, p)
+        variances = prior.variances(hyperparameters, p)
+        likelihood = engine.log_likelihood(variances, hyperparameters["sigma"])
+        return prior.log_density(position, n, p) + likelihood
+
+    @jax.custom_vjp
+    def logdensity_fn(position: Position) -> Float[Array, ""]:
+        value = raw(position)
+        return jnp.where(jnp.isfinite(value), value, -jnp.inf)
+
+    def forward(position: Position) -> tuple[Float[Array, ""], Position]:
+        value, gradient = jax.value_and_grad(raw)(position)
+        finite = jnp.isfinite(value)
+        for leaf in jax.tree.leaves(gradient):
+            finite &= jnp.all(jnp.isfinite(leaf))
+        clean = jax.tree.map(lambda leaf: jnp.where(finite, leaf, 0.0), gradient)
+        return jnp.where(finite, value, -jnp.inf), clean
+
+    def backward(gradient: Position, cotangent: Float[Array, ""]) -> tuple[Position]:
+        return (jax.tree.map(lambda leaf: cotangent * leaf, gradient),)
+
+    logdensity_fn.defvjp(forward, backward)
+    return logdensity_fn

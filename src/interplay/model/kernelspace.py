@@ -1,0 +1,226 @@
+"""The engine for few rows: everything through the n × n kernel matrix, O(n² p + n³)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float, Int
+
+from interplay.data.design import Design
+from interplay.model.kernel import assemble, diagonal, gram, pair_features
+from interplay.model.layout import Layout, layout
+from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gram
+from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
+from interplay.model.variances import Variances, pair_variances
+
+Precision = Literal["float64", "float32"]
+
+
+class KernelFactor(NamedTuple):
+    """The lower Cholesky factor of K + σ²I, and α = (K + σ²I)⁻¹ y."""
+
+    lower: Float[Array, "n n"]
+    alpha: Float[Array, " n"]
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["X", "y", "layout", "columns"],
+    meta_fields=["tolerance"],
+)
+@dataclass(frozen=True)
+class KernelSpace:
+    """A data set made ready for evaluations in kernel space.
+
+    Parameters
+    ----------
+    X, y
+        Design matrix, (n, d), and response, (n,).
+    layout
+        Which variable each column belongs to.
+    columns
+        X again, in blocks and in the precision of the products.
+    tolerance
+        How far truncating the product of squares may move the log likelihood; 0 for never.
+    """
+
+    X: Array
+    y: Array
+    layout: Layout
+    columns: Blocks
+    tolerance: float
+
+    def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
+        """log p(y | τ, σ), the paper's equation for log p(D | τ, σ²) (Section 4)."""
+        return log_normal(self._gram(variances, sigma), sigma**2, self.y)
+
+    def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> KernelFactor:
+        """Factor K + σ²I once, for any number of questions."""
+        lower = _cholesky(self._gram(variances, sigma), sigma**2)
+        return KernelFactor(lower, _solve(lower, self.y))
+
+    def effects(
+        self, factor: KernelFactor, variances: Variances, terms: Terms
+    ) -> tuple[Float[Array, " t"], Float[Array, " t"]]:
+        """Posterior mean and variance of each term: the kernel interaction trick (Theorem 5.1, mended).
+
+        mean = S_E Φ_Eᵀ α,  variance = S_E − S_E Φ_Eᵀ (K + σ²I)⁻¹ Φ_E S_E
+        """
+        prior = marginal_prior(variances, self.layout, terms)
+        cross = term_features(self.X, self.layout, terms) * prior
+        whitened = solve_triangular(factor.lower, cross, lower=True)
+        return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
+
+    def joint(
+        self, factor: KernelFactor, variances: Variances, terms: Terms
+    ) -> tuple[Float[Array, " t"], Float[Array, "t t"]]:
+        """Posterior mean and covariance of the terms together (the paper's Appendix B.5, mended)."""
+        prior = joint_prior(variances, self.layout, terms)
+        cross = term_features(self.X, self.layout, terms) * marginal_prior(variances, self.layout, terms)
+        whitened = solve_triangular(factor.lower, cross, lower=True)
+        return cross.T @ factor.alpha, prior - whitened.T @ whitened
+
+    def predict(
+        self, factor: KernelFactor, variances: Variances, rows: Float[Array, "m d"]
+    ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+        """Posterior mean and variance of the regression function at new rows."""
+        cross = gram(variances, self.layout, self.X, rows)
+        whitened = solve_triangular(factor.lower, cross, lower=True)
+        prior = diagonal(variances, self.layout, rows)
+        return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
+
+    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
+        """Mean of each pair over the draws, and a bound on its sd that needs no factor.
+
+        As K ⪰ S_ij φ φᵀ, the conditional variance S_ij − S_ij² φᵀ(K+σ²I)⁻¹φ is at least
+        S_ij σ² / (σ² + S_ij ‖φ‖²): all pair means of one draw are one product of columns.
+        """
+        alpha = _alphas(self, variances, sigma)
+        return lambda left, right: _screen(self, variances, sigma, alpha, left, right)
+
+    def _gram(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, "n n"]:
+        # Leaving out a matrix E of trace t moves log p by at most ½ t (1 + yᵀ(K+σ²I)⁻¹y) / σ², and the
+        # quadratic form is about n.
+        slack = jax.lax.stop_gradient(2.0 * self.tolerance * sigma**2 / (1 + self.y.size))
+        named = pair_features(self.X, self.layout)
+        return assemble(
+            variances,
+            self.layout,
+            product=lambda v, k: weighted_gram(self.columns, v, k),
+            square_product=lambda v, k: truncated_gram(self.columns, v, slack, k),
+            pair_product=lambda v: (named * v) @ named.T,
+        )
+
+
+def kernel_space(
+    design: Design,
+    pairs: tuple[tuple[int, int], ...] = (),
+    *,
+    precision: Precision = "float64",
+    tolerance: float = 1e-5,
+) -> KernelSpace:
+    """Make a design ready for kernel space.
+
+    Parameters
+    ----------
+    design
+        The data.
+    pairs
+        The prior's named pairs of variables.
+    precision
+        Precision of the O(n² p) products; the factor is always in double precision.
+    tolerance
+        Bound on the change of the log likelihood by truncation; 0 for no truncation.
+    """
+    columns = layout(design, pairs)
+    return KernelSpace(
+        X=jnp.asarray(design.X),
+        y=jnp.asarray(design.y),
+        layout=columns,
+        columns=blocks(design.X, columns, precision),
+        tolerance=tolerance,
+    )
+
+
+@jax.jit
+def _alphas(engine: KernelSpace, variances: Variances, sigma: Float[Array, " s"]) -> Float[Array, "s n"]:
+    return jax.lax.map(lambda draw: engine.factorise(*draw).alpha, (variances, sigma))
+
+
+@jax.jit
+def _screen(
+    engine: KernelSpace,
+    variances: Variances,
+    sigma: Float[Array, " s"],
+    alpha: Float[Array, "s n"],
+    left: Int[Array, " a"],
+    right: Int[Array, " b"],
+) -> tuple[Float[Array, "a b"], Float[Array, "a b"]]:
+    effects = engine.X * engine.layout.effect_scale
+    L, R = effects[:, left], effects[:, right]
+    norms = (L**2).T @ R**2
+    owners = engine.layout.owner[left], engine.layout.owner[right]
+
+    def add(
+        totals: tuple[Array, Array, Array], draw: tuple[Variances, Array, Array]
+    ) -> tuple[tuple[Array, Array, Array], None]:
+        variance, noise, residual = draw
+        prior = pair_variances(variance, *owners)
+        mean = prior * ((L * residual[:, None]).T @ R)
+        least = prior * noise**2 / (noise**2 + prior * norms)
+        return (totals[0] + mean, totals[1] + mean**2, totals[2] + least), None
+
+    zero = jnp.zeros(norms.shape)
+    (first, second, least), _ = jax.lax.scan(add, (zero, zero, zero), (variances, sigma, alpha))
+    mean = first / sigma.size
+    between = jnp.maximum(second / sigma.size - mean**2, 0.0)
+    return mean, jnp.sqrt(least / sigma.size + between)
+
+
+@jax.custom_vjp
+def log_normal(
+    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]
+) -> Float[Array, ""]:
+    """log N(y | 0, K + noise I), −inf with a zero gradient where that is not a positive definite matrix.
+
+    Its derivative in closed form: ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G, ∂/∂y = −α.
+    """
+    return _log_normal(_cholesky(K, noise), y)
+
+
+def _log_normal(lower: Float[Array, "n n"], y: Float[Array, " n"]) -> Float[Array, ""]:
+    whitened = solve_triangular(lower, y, lower=True)
+    log_det = 2.0 * jnp.sum(jnp.log(jnp.diag(lower)))
+    value = -0.5 * (whitened @ whitened + log_det + y.size * jnp.log(2.0 * jnp.pi))
+    return jnp.where(jnp.isfinite(value), value, -jnp.inf)
+
+
+def _log_normal_forward(
+    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]
+) -> tuple[Float[Array, ""], tuple]:
+    lower = _cholesky(K, noise)
+    value = _log_normal(lower, y)
+    return value, (lower, y, jnp.isfinite(value))
+
+
+def _log_normal_backward(saved: tuple, cotangent: Float[Array, ""]) -> tuple:
+    lower, y, finite = saved
+    inverse_factor = solve_triangular(lower, jnp.eye(y.size), lower=True)
+    alpha = _solve(lower, y)
+    G = 0.5 * (jnp.outer(alpha, alpha) - inverse_factor.T @ inverse_factor)
+    gradients = (G, jnp.trace(G), -alpha)
+    return tuple(jnp.where(finite, cotangent * g, 0.0) for g in gradients)
+
+
+log_normal.defvjp(_log_normal_forward, _log_normal_backward)
+
+
+def _cholesky(K: Float[Array, "n n"], noise: Float[Array, ""]) -> Float[Array, "n n"]:
+    return jnp.linalg.cholesky(K + noise * jnp.eye(K.shape[0]), symmetrize_input=False)
+
+
+def _solve(lower: Float[Array, "n n"], y: Float[Array, " n"]) -> Float[Array, " n"]:
+    return solve_triangular(lower, solve_triangular(lower, y, lower=True), lower=True, trans=1)

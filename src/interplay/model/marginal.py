@@ -1,0 +1,71 @@
+"""The marginal likelihood: two engines behind one function, chosen by cost."""
+
+from typing import Protocol
+
+from jaxtyping import Array, Float
+
+from interplay.data.design import Design
+from interplay.model.kernelspace import Precision, kernel_space
+from interplay.model.terms import PairScreen, Terms, dimension
+from interplay.model.variances import Variances
+from interplay.model.weightspace import weight_space
+
+
+class Engine(Protocol):
+    """A data set made ready: the likelihood of a draw, and the posterior given it.
+
+    `factorise` is done once a draw; `effects`, `joint` and `predict` answer from the factor.
+    """
+
+    def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
+        """log p(y | τ, σ)."""
+
+    def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> tuple:
+        """The factor that every question about this draw needs."""
+
+    def effects(
+        self, factor: tuple, variances: Variances, terms: Terms
+    ) -> tuple[Float[Array, " t"], Float[Array, " t"]]:
+        """Mean and variance of each term."""
+
+    def joint(
+        self, factor: tuple, variances: Variances, terms: Terms
+    ) -> tuple[Float[Array, " t"], Float[Array, "t t"]]:
+        """Mean and covariance of the terms together."""
+
+    def predict(
+        self, factor: tuple, variances: Variances, rows: Float[Array, "m d"]
+    ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+        """Mean and variance of the regression function at new rows."""
+
+    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
+        """A function of two sets of columns: over stacked draws, the mean of each pair and a bound on its sd."""
+
+
+def engine(
+    design: Design,
+    pairs: tuple[tuple[int, int], ...] = (),
+    *,
+    degree: int = 2,
+    quadratic: bool = True,
+    precision: Precision = "float64",
+    tolerance: float = 1e-5,
+) -> Engine:
+    """Choose the cheaper engine for a design: weight space where dim Φ < n and it costs less.
+
+    Parameters
+    ----------
+    design
+        The data.
+    pairs, degree, quadratic
+        The prior's named pairs, its highest order of interaction, and whether it has quadratic effects.
+    precision, tolerance
+        Of the O(n² p) products of kernel space, see `kernel_space`.
+    """
+    D = dimension(design, degree, quadratic=quadratic)
+    n, d = design.X.shape
+    weight_cost = 2.0 * D**3
+    kernel_cost = 2.0 * n**3 + 4.0 * n**2 * d * (degree - 1)
+    if n > D and weight_cost < kernel_cost:
+        return weight_space(design, pairs, degree=degree, quadratic=quadratic)
+    return kernel_space(design, pairs, precision=precision, tolerance=tolerance)
