@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
+from decimal import Decimal
 from numbers import Complex, Real
 from typing import Any, Literal
 
@@ -128,7 +129,7 @@ def _from_categories(name: str, series: Any, dtype: Any) -> Column:
             f"column '{name}' has different categories that are written alike: expected distinct labels. "
             "Rename the categories."
         )
-    labels = _labels([None if value is None or value != value else str(value) for value in values])
+    labels = _objects([None if value is None or value != value else str(value) for value in values])
     present = set(labels)
     return Column(name, "categorical", labels, tuple(level for level in order if level in present))
 
@@ -136,8 +137,7 @@ def _from_categories(name: str, series: Any, dtype: Any) -> Column:
 def _from_objects(name: str, values: list[Any], frame: Frame, judge: bool) -> Column:
     import pandas
 
-    cells = np.empty(len(values), dtype=object)
-    cells[:] = values
+    cells = _objects(values)
     missing = pandas.isna(cells) | np.array(
         [isinstance(v, str) and not v.strip() for v in values], dtype=bool
     )
@@ -145,7 +145,7 @@ def _from_objects(name: str, values: list[Any], frame: Frame, judge: bool) -> Co
     if all(isinstance(value, str) for value in present) and len(present):
         if judge:
             refuse_numbers(name, cells, missing, frame.file)
-        labels = _labels([None if gone else str(v) for v, gone in zip(values, missing, strict=True)])
+        labels = _objects([None if gone else str(v) for v, gone in zip(values, missing, strict=True)])
         return Column(name, "categorical", labels, tuple(sorted(set(present), key=_natural)))
     flags = [isinstance(value, bool | np.bool_) for value in present]
     numbers = [_is_real(value) for value in present]
@@ -156,16 +156,13 @@ def _from_objects(name: str, values: list[Any], frame: Frame, judge: bool) -> Co
     return _from_numbers([name], numeric[:, None], {name} if len(present) and all(flags) else set())[0]
 
 
-def _labels(values: list[str | None]) -> np.ndarray:
-    labels = np.empty(len(values), dtype=object)
-    labels[:] = values
-    return labels
+def _objects(values: list[Any]) -> np.ndarray:
+    # Unlike np.array, this never looks inside the values.
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _is_real(value: object) -> bool:
     # Decimal registers as a number but not as a real one.
-    from decimal import Decimal
-
     return isinstance(value, Real | Decimal)
 
 

@@ -1,7 +1,7 @@
 """The design: checked, coded and standardised columns, and the same coding for new rows."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -98,8 +98,8 @@ def design(
     source: Any,
     response: Any = None,
     *,
-    names: Sequence[str] | None = None,
-    drop: Sequence[str] | str = (),
+    names: Collection[str] | None = None,
+    drop: Collection[str] | str = (),
     standardize: bool = True,
     impute: str | None = None,
 ) -> Design:
@@ -200,7 +200,7 @@ def encode(design: Design, source: Any) -> Float[np.ndarray, "m d"]:
     return X
 
 
-def _table(source: Any, response: Any, names: Sequence[str] | None, drop: Sequence[str] | str) -> Table:
+def _table(source: Any, response: Any, names: Collection[str] | None, drop: Collection[str] | str) -> Table:
     if not isinstance(source, Table):
         return read(source, response, names=names, drop=drop)
     if response is not None or names is not None or len(drop):

@@ -39,7 +39,7 @@ class Frame:
     file: Path | None
 
 
-def to_frame(source: Any, names: Sequence[str] | None = None, text: Collection[str] = ()) -> Frame:
+def to_frame(source: Any, names: Collection[str] | None = None, text: Collection[str] = ()) -> Frame:
     """Bring a path, frame, array, mapping or nested list into one form.
 
     Parameters
@@ -128,7 +128,7 @@ def refuse_row_index(names: Sequence[str]) -> None:
         )
 
 
-def _from_pandas(frame: Any, names: Sequence[str] | None, file: Path | None) -> Frame:
+def _from_pandas(frame: Any, names: Collection[str] | None, file: Path | None) -> Frame:
     import narwhals as nw
 
     _refuse_names(names)
@@ -147,7 +147,7 @@ def _from_pandas(frame: Any, names: Sequence[str] | None, file: Path | None) -> 
     return Frame(nw.from_native(frame.set_axis(list(texts), axis=1)), texts, named=True, file=file)
 
 
-def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Frame:
+def _from_array(array: np.ndarray, names: Collection[str] | None) -> Frame:
     import narwhals as nw
     import pandas
 
@@ -183,7 +183,7 @@ def _mapping_frame(source: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _refuse_names(names: Sequence[str] | None) -> None:
+def _refuse_names(names: Collection[str] | None) -> None:
     if names is not None:
         raise DataError(
             "got `names` for a source that has names of its own: expected them only for arrays. "

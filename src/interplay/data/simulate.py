@@ -1,6 +1,6 @@
 """The paper's synthetic protocols (Section 7), with their true terms."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -126,7 +126,7 @@ def synthetic(
 
 def real_covariates(
     X: Any,
-    names: Sequence[str] | None = None,
+    names: Collection[str] | None = None,
     *,
     active: int = 5,
     effect: float | int = 1.0,

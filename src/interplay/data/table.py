@@ -1,6 +1,6 @@
 """A table of covariates with its response, read from whatever holds it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,8 @@ def read(
     source: Any,
     response: Any = None,
     *,
-    names: Sequence[str] | None = None,
-    drop: Sequence[str] | str = (),
+    names: Collection[str] | None = None,
+    drop: Collection[str] | str = (),
 ) -> Table:
     """Read covariates and a response from a file, a frame or an array.
 
@@ -104,7 +104,7 @@ def read(
     return Table(columns, target, source_names, frame.file)
 
 
-def _check_drop(drop: Sequence[str] | str, names: tuple[str, ...]) -> frozenset[str]:
+def _check_drop(drop: Collection[str] | str, names: tuple[str, ...]) -> frozenset[str]:
     wanted = [drop] if isinstance(drop, str) else [str(name) for name in drop]
     known = frozenset(names)
     for name in wanted:

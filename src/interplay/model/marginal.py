@@ -1,6 +1,6 @@
 """The marginal likelihood: two engines behind one function, chosen by cost."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float
 
@@ -11,6 +11,7 @@ from interplay.model.variances import Variances
 from interplay.model.weightspace import weight_space
 
 
+@runtime_checkable
 class Engine(Protocol):
     """A data set made ready: the likelihood of a draw, and the posterior given it.
 
