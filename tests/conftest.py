@@ -7,7 +7,7 @@ import jax
 import pytest
 
 hypothesis.settings.register_profile(
-    "interplay", deadline=None, derandomize=True, max_examples=25, database=None
+    "interplay", deadline=None, derandomize=True, max_examples=12, database=None
 )
 hypothesis.settings.load_profile("interplay")
 

@@ -81,9 +81,7 @@ def level_direction(design: Design, column: int) -> np.ndarray:
     return u * np.sqrt(L / (L - 1))
 
 
-def directions(
-    design: Design, terms: list[tuple[int, ...]], basis: list[tuple[int, ...]]
-) -> np.ndarray:
+def directions(design: Design, terms: list[tuple[int, ...]], basis: list[tuple[int, ...]]) -> np.ndarray:
     """The effects as combinations of the coefficients of the explicit features."""
     R = np.zeros((len(terms), len(basis)))
     for a, term in enumerate(terms):

@@ -25,7 +25,13 @@ def make_design(seed: int, n: int, numbers: int, factors: list[int], binaries: i
 
 
 def make_variances(
-    seed: int, p: int, degree: int, components: int = 1, pairs: int = 0, extra: bool = False, spread: float = 2.0
+    seed: int,
+    p: int,
+    degree: int,
+    components: int = 1,
+    pairs: int = 0,
+    extra: bool = False,
+    spread: float = 2.0,
 ) -> Variances:
     """Prior variances of every form, spread over orders of magnitude."""
     random = np.random.default_rng(seed)

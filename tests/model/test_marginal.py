@@ -1,4 +1,6 @@
-"""Marginal likelihood = scipy = Woodbury = naive, and its gradient = automatic differentiation = differences."""
+"""Marginal likelihood = scipy = Woodbury = naive; gradient = automatic differentiation = differences."""
+
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -112,7 +114,7 @@ def test_cheaper_engine_is_chosen() -> None:
 def test_undefined_is_minus_infinity_with_zero_gradient(make: object, bad: float) -> None:
     design = make_design(7, n=9, numbers=2, factors=[])
     variances = make_variances(8, design.p, 2)
-    variances = Variances(**{**vars(variances), "intercept": jnp.asarray(bad if bad != 0.0 else -1e6)})
+    variances = replace(variances, intercept=jnp.asarray(bad if bad != 0.0 else -1e6))
     space = make(design)
     value, gradient = jax.value_and_grad(space.log_likelihood, argnums=(0, 1))(variances, jnp.asarray(1e-3))
     assert value == -jnp.inf
@@ -122,7 +124,7 @@ def test_undefined_is_minus_infinity_with_zero_gradient(make: object, bad: float
 def test_single_precision_products_are_close() -> None:
     design = make_design(9, n=40, numbers=30, factors=[3])
     variances = make_variances(10, design.p, 2, spread=0.5)
-    variances = Variances(**{**vars(variances), "weights": variances.weights / 30})
+    variances = replace(variances, weights=variances.weights / 30)
     exact, single = (
         jax.value_and_grad(kernel_space(design, precision=precision).log_likelihood)(
             variances, jnp.asarray(1.0)
@@ -140,7 +142,7 @@ class TestTruncation:
     def evaluate(self, weights: np.ndarray, tolerance: float) -> tuple[float, np.ndarray]:
         design = make_design(11, n=20, numbers=weights.size, factors=[])
         variances = make_variances(12, design.p, 2, spread=0.3)
-        variances = Variances(**{**vars(variances), "weights": jnp.asarray(weights)[None]})
+        variances = replace(variances, weights=jnp.asarray(weights)[None])
         space = kernel_space(design, tolerance=tolerance)
         value, gradient = jax.value_and_grad(space.log_likelihood)(variances, jnp.asarray(0.8))
         return float(value), np.asarray(gradient.weights[0]) * weights

@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 def log_likelihood(
     Phi: Float[np.ndarray, "n D"], S: Float[np.ndarray, " D"], noise: float, y: Float[np.ndarray, " n"]
 ) -> float:
-    """log p(y | τ, σ²) through Σ_N⁻¹ = Σ_τ⁻¹ + ΦᵀΦ/σ² (the paper's Section 3); every variance must be positive."""
+    """Log likelihood through Σ_N⁻¹ = Σ_τ⁻¹ + ΦᵀΦ/σ² (Section 3 of the paper), for positive variances."""
     n = y.size
     factor = cho_factor(np.diag(1.0 / S) + Phi.T @ Phi / noise, lower=True)
     projection = Phi.T @ y

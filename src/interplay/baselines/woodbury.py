@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 def log_likelihood(
     Phi: Float[np.ndarray, "n D"], S: Float[np.ndarray, " D"], noise: float, y: Float[np.ndarray, " n"]
 ) -> float:
-    """log p(y | τ, σ²) with (σ²I + ΦSΦᵀ)⁻¹ and its determinant (the paper's Appendix F, with its σ² mended)."""
+    """Log likelihood with (σ²I + ΦSΦᵀ)⁻¹ and its determinant (Appendix F of the paper, its σ² mended)."""
     n = y.size
     factor = cho_factor((Phi * S) @ Phi.T + noise * np.eye(n), lower=True)
     log_det = 2.0 * np.sum(np.log(np.diag(factor[0])))

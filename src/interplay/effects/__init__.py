@@ -1,0 +1,1 @@
+"""What was learned: the posterior of any effect, and which to report."""

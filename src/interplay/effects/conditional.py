@@ -36,9 +36,7 @@ class Conditional:
     sigma: Float[Array, " s"] | Float[np.ndarray, " s"]
 
     @double_precision
-    def effects(
-        self, terms: Sequence[Term]
-    ) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
+    def effects(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
         """Mean and standard deviation of each term, in each draw."""
         parts = [
             _effects(self.engine, self.variances, self.sigma, as_arrays(terms[start : start + TERMS]))
@@ -47,9 +45,7 @@ class Conditional:
         return _side_by_side(parts, len(self.sigma))
 
     @double_precision
-    def joint(
-        self, terms: Sequence[Term]
-    ) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t t"]]:
+    def joint(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t t"]]:
         """Mean and covariance of the terms together, in each draw."""
         mean, covariance = _joint(self.engine, self.variances, self.sigma, as_arrays(terms))
         return np.asarray(mean), np.asarray(covariance)

@@ -64,11 +64,10 @@ class Mixture:
         # Where all Gaussians agree there is nothing to search.
         open_ = np.flatnonzero(high - low > 4e-16 * np.maximum(np.abs(low), np.abs(high)))
         if open_.size:
-            index = open_.astype(float)
-            found = find_root(
+            found = find_root(  # type: ignore[call-overload]
                 lambda x, at: _cdf(x, self.means[:, at.astype(int)], self.sds[:, at.astype(int)]) - q,
                 (low[open_], high[open_]),
-                args=(index,),
+                args=(open_.astype(float),),
                 tolerances={"xatol": 0.0, "xrtol": 1e-14, "fatol": 0.0, "frtol": 0.0},
             )
             # A bracket whose end is the quantile itself, to rounding, has no change of sign.

@@ -92,7 +92,9 @@ def _pass_over(conditional: Conditional, design: Design, size: int, by: By) -> _
             scores = _score(np.abs(mean), least_sd) if by == "ratio" else np.abs(mean)
             i, j = np.nonzero(design.owner[left][:, None] < design.owner[right][None])
             scores = scores[i, j]
-            keep = np.argpartition(-scores, size)[: size + 1] if scores.size > size else np.arange(scores.size)
+            keep = (
+                np.argpartition(-scores, size)[: size + 1] if scores.size > size else np.arange(scores.size)
+            )
             ranked = ranked.add(scores[keep], np.column_stack([left[i[keep]], right[j[keep]]]), size)
     return ranked
 

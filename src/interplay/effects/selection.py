@@ -24,8 +24,8 @@ def select(mixture: Mixture, rule: Rule = "lfsr", q: float = 0.05) -> Bool[np.nd
     mixture
         Posterior of the effects.
     rule
-        `"lfsr"`: local false sign rate at most q. `"fdr"`: the largest set, ranked by lfsr, whose mean lfsr is
-        at most q, without any term above 0.1. `"paper"`: |mean| > 2.59 × the average conditional sd; the
+        `"lfsr"`: local false sign rate at most q. `"fdr"`: the largest set, ranked by lfsr, whose mean lfsr
+        is at most q, without any term above 0.1. `"paper"`: |mean| > 2.59 × the average conditional sd; the
         paper applies it to pairs among selected mains alone, see `among_selected`.
     q
         Level of the first two rules.
@@ -43,9 +43,7 @@ def select(mixture: Mixture, rule: Rule = "lfsr", q: float = 0.05) -> Bool[np.nd
             raise ValueError(f"rule={rule!r}: expected one of {', '.join(map(repr, get_args(Rule)))}.")
 
 
-def among_selected(
-    terms: list[tuple[int, ...]], selected: Bool[np.ndarray, " t"]
-) -> Bool[np.ndarray, " t"]:
+def among_selected(terms: list[tuple[int, ...]], selected: Bool[np.ndarray, " t"]) -> Bool[np.ndarray, " t"]:
     """Keep an interaction or square only where all its main effects are selected too (strong hierarchy)."""
     mains = {term[0] for term, chosen in zip(terms, selected, strict=True) if chosen and len(term) == 1}
     within = [len(term) < 2 or mains.issuperset(term) for term in terms]

@@ -26,7 +26,7 @@ def points_and_contrasts(
     index: dict[tuple[tuple[int, float], ...], int] = {}
     contrasts: list[dict[int, float]] = []
     for term in terms:
-        weights = {point: weight for point, weight in _contrast(term)}
+        weights = dict(_contrast(term))
         contrasts.append({index.setdefault(point, len(index)): w for point, w in weights.items()})
     A = np.zeros((len(index), p))
     for point, row in index.items():

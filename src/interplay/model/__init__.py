@@ -1,0 +1,1 @@
+"""What is believed: pure functions from data and hyperparameters to likelihood and posterior."""

@@ -18,7 +18,7 @@ PairProduct = Callable[[Float[Array, " q"]], Float[Array, "n m"]]
 def elementary(power_sums: list[Float[Array, "n m"]]) -> list[Float[Array, "n m"]]:
     """Elementary symmetric polynomials e_0, …, e_r from power sums, by Newton's identities.
 
-        k e_k = Σ_{i=1..k} (−1)^(i−1) e_{k−i} P_i,      P_i = Σ_g z_g^i
+    k e_k = Σ_{i=1..k} (−1)^(i−1) e_{k−i} P_i,      P_i = Σ_g z_g^i
     """
     e = [jnp.ones_like(power_sums[0])]
     for k in range(1, len(power_sums) + 1):

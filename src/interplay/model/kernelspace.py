@@ -1,7 +1,5 @@
 """The engine for few rows: everything through the n × n kernel matrix, O(n² p + n³)."""
 
-from dataclasses import dataclass
-from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
@@ -14,6 +12,7 @@ from interplay.model.kernel import assemble, diagonal, gram, pair_features
 from interplay.model.layout import Layout, layout
 from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gram
 from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
+from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances, pair_variances
 
 Precision = Literal["float64", "float32"]
@@ -26,12 +25,7 @@ class KernelFactor(NamedTuple):
     alpha: Float[Array, " n"]
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["X", "y", "layout", "columns"],
-    meta_fields=["tolerance"],
-)
-@dataclass(frozen=True)
+@record("tolerance")
 class KernelSpace:
     """A data set made ready for evaluations in kernel space.
 
@@ -47,14 +41,14 @@ class KernelSpace:
         How far truncating the product of squares may move the log likelihood; 0 for never.
     """
 
-    X: Array
-    y: Array
+    X: Leaf
+    y: Leaf
     layout: Layout
     columns: Blocks
     tolerance: float
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
-        """log p(y | τ, σ), the paper's equation for log p(D | τ, σ²) (Section 4)."""
+        """Log p(y | τ, σ), the paper's equation for log p(D | τ, σ²) (Section 4)."""
         return log_normal(self._gram(variances, sigma), sigma**2, self.y)
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> KernelFactor:
@@ -181,10 +175,8 @@ def _screen(
 
 
 @jax.custom_vjp
-def log_normal(
-    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]
-) -> Float[Array, ""]:
-    """log N(y | 0, K + noise I), −inf with a zero gradient where that is not a positive definite matrix.
+def log_normal(K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]) -> Float[Array, ""]:
+    """Log N(y | 0, K + noise I), −inf with a zero gradient where that is not a positive definite matrix.
 
     Its derivative in closed form: ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G, ∂/∂y = −α.
     """

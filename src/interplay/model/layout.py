@@ -1,23 +1,16 @@
 """Which columns a variable owns, and the features whose inner products are powers of its kernel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from interplay.data.design import Design
+from interplay.model.trees import Leaf, record
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["owner", "levels", "square", "pair_columns", "pair_of_product"],
-    meta_fields=["has_factors"],
-)
-@dataclass(frozen=True)
+@record("has_factors")
 class Layout:
     """The columns of a design as the kernel sees them.
 
@@ -37,11 +30,11 @@ class Layout:
         Whether any variable has levels.
     """
 
-    owner: Array
-    levels: Array
-    square: Array
-    pair_columns: Array
-    pair_of_product: Array
+    owner: Leaf
+    levels: Leaf
+    square: Leaf
+    pair_columns: Leaf
+    pair_of_product: Leaf
     has_factors: bool
 
     @property

@@ -1,6 +1,6 @@
 """The marginal likelihood: two engines behind one function, chosen by cost."""
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float
 
@@ -11,6 +11,10 @@ from interplay.model.variances import Variances
 from interplay.model.weightspace import weight_space
 
 
+Factor = Any
+"""What an engine keeps of one draw: a record of its own."""
+
+
 @runtime_checkable
 class Engine(Protocol):
     """A data set made ready: the likelihood of a draw, and the posterior given it.
@@ -19,28 +23,28 @@ class Engine(Protocol):
     """
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
-        """log p(y | τ, σ)."""
+        """Log p(y | τ, σ)."""
 
-    def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> tuple:
+    def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> Factor:
         """The factor that every question about this draw needs."""
 
     def effects(
-        self, factor: tuple, variances: Variances, terms: Terms
+        self, factor: Factor, variances: Variances, terms: Terms
     ) -> tuple[Float[Array, " t"], Float[Array, " t"]]:
         """Mean and variance of each term."""
 
     def joint(
-        self, factor: tuple, variances: Variances, terms: Terms
+        self, factor: Factor, variances: Variances, terms: Terms
     ) -> tuple[Float[Array, " t"], Float[Array, "t t"]]:
         """Mean and covariance of the terms together."""
 
     def predict(
-        self, factor: tuple, variances: Variances, rows: Float[Array, "m d"]
+        self, factor: Factor, variances: Variances, rows: Float[Array, "m d"]
     ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Mean and variance of the regression function at new rows."""
 
     def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
-        """A function of two sets of columns: over stacked draws, the mean of each pair and a bound on its sd."""
+        """From two sets of columns to mean and least sd of each pair, over a stack of draws."""
 
 
 def engine(

@@ -1,8 +1,8 @@
 """The paper's own kernels, sums of polynomial kernels, with the prior variances that they induce.
 
 The rest of the package uses the expanded form in `kernel`, in which nothing cancels and factors have a place;
-these are here to be compared with it, and for priors that are stated in the paper's terms. Their variables are
-numbers, one column each. A monomial is a tuple of variables in which a variable may stand more than once.
+these are here to be compared with it, and for priors that are stated in the paper's terms. Their variables
+are numbers, one column each. A monomial is a tuple of variables in which one may stand more than once.
 """
 
 from collections import Counter
@@ -18,7 +18,9 @@ Matrix = Float[np.ndarray, "n p"]
 Monomial = tuple[int, ...]
 
 
-def polynomial(X: Matrix, Z: Float[np.ndarray, "m p"], degree: int, constant: float) -> Float[np.ndarray, "n m"]:
+def polynomial(
+    X: Matrix, Z: Float[np.ndarray, "m p"], degree: int, constant: float
+) -> Float[np.ndarray, "n m"]:
     """(xᵀx̃ + c)^d."""
     return (X @ Z.T + constant) ** degree
 
@@ -26,7 +28,7 @@ def polynomial(X: Matrix, Z: Float[np.ndarray, "m p"], degree: int, constant: fl
 def block_degree(
     X: Matrix, Z: Float[np.ndarray, "m p"], eta: tuple[float, float, float], intercept_scale: float
 ) -> Float[np.ndarray, "n m"]:
-    """The block-degree kernel (Appendix C.1), with variances η1², η2², η3² and c² of mains, pairs, squares, 1."""
+    """The block-degree kernel (Appendix C.1): variances η1², η2², η3² and c² of mains, pairs, squares and 1."""
     main, pair, square = (value**2 for value in eta)
     return (
         0.5 * pair * polynomial(X, Z, 2, 1.0)
@@ -52,7 +54,7 @@ def sparse(
 class TwoWayKernel:
     """The two-way interaction kernel (Definition 4.2).
 
-        Σ_m (1 + ⟨λ^(m) x, λ^(m) x̃⟩)² + Σ_m ν_m x_{i_m} x_{j_m} x̃_{i_m} x̃_{j_m} + ⟨α x, α x̃⟩ + A + ⟨ψ x², ψ x̃²⟩
+        Σ_m (1 + ⟨λ^(m) x, λ^(m) x̃⟩)² + Σ_m ν_m x_i x_j x̃_i x̃_j + ⟨α x, α x̃⟩ + A + ⟨ψ x², ψ x̃²⟩
 
     Parameters
     ----------
@@ -128,7 +130,9 @@ class RWayKernel:
 
     def __post_init__(self) -> None:
         if self.degree < 3:
-            raise ValueError(f"RWayKernel(degree={self.degree}): expected at least 3; use TwoWayKernel for 2.")
+            raise ValueError(
+                f"RWayKernel(degree={self.degree}): expected at least 3; use TwoWayKernel for 2."
+            )
         for _, kernel in self.lower:
             if kernel.degree != self.degree - 1:
                 raise ValueError(

@@ -6,8 +6,8 @@ of what is symmetric.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Bool, Float, Int
 
 from interplay.model.layout import Layout, power
+from interplay.model.trees import Leaf, record
 
 BLOCK = 512
 """Columns at a time: a block of 500 rows stays within a core's cache."""
@@ -27,12 +28,7 @@ LEADING = 64
 """Smallest number of columns that a truncated product keeps; it grows as a 32nd of the columns."""
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["values", "levels", "square_norms"],
-    meta_fields=["d", "has_factors"],
-)
-@dataclass(frozen=True)
+@record("d", "has_factors")
 class Blocks:
     """The columns of X, turned to rows and cut into blocks.
 
@@ -48,9 +44,9 @@ class Blocks:
         Number of columns; whether any variable has levels.
     """
 
-    values: Array
-    levels: Array
-    square_norms: Array
+    values: Leaf
+    levels: Leaf
+    square_norms: Leaf
     d: int
     has_factors: bool
 
@@ -66,7 +62,9 @@ def blocks(X: Float[np.ndarray, "n d"], layout: Layout, dtype: str = "float64") 
     return Blocks(
         values=jnp.asarray(values),
         levels=levels.reshape(count, width),
-        square_norms=jnp.sum(power(jnp.asarray(X), layout.levels[None], 2, has_factors=layout.has_factors) ** 2, 0),
+        square_norms=jnp.sum(
+            power(jnp.asarray(X), layout.levels[None], 2, has_factors=layout.has_factors) ** 2, 0
+        ),
         d=d,
         has_factors=layout.has_factors,
     )
@@ -212,4 +210,4 @@ def _triangular_forms(f: Float[Array, "b n"], U: Float[Array, "n n"]) -> Float[A
 
 def _stripes(n: int) -> list[tuple[int, int]]:
     edges = np.linspace(0, n, min(STRIPES, n) + 1).astype(int).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))

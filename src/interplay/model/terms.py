@@ -1,10 +1,8 @@
 """Terms: which coefficients are meant, their features on the data and their prior covariance."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -12,19 +10,17 @@ from jaxtyping import Array, Float, Int
 from interplay.data.design import Design
 from interplay.data.errors import DataError, nearest
 from interplay.model.layout import Layout
+from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances, term_variances
 
 Term = tuple[int, ...]
 """Columns of the design, sorted: () intercept, (i,) main effect, (i, j) interaction, (i, i) square."""
 
-PairScreen = Callable[
-    [Int[Array, " a"], Int[Array, " b"]], tuple[Float[Array, "a b"], Float[Array, "a b"]]
-]
+PairScreen = Callable[[Int[Array, " a"], Int[Array, " b"]], tuple[Float[Array, "a b"], Float[Array, "a b"]]]
 """Two sets of columns -> mean of the mixture, and no more than its sd, of the interaction of each pair."""
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@record()
 class Terms:
     """A list of terms as arrays.
 
@@ -36,8 +32,8 @@ class Terms:
         Whether the term is the square of its one column, (t,).
     """
 
-    columns: Array
-    square: Array
+    columns: Leaf
+    square: Leaf
 
 
 def as_arrays(terms: Sequence[Term]) -> Terms:
@@ -165,7 +161,7 @@ def parse(request: str | tuple[str, ...], design: Design) -> list[Term]:
 
 
 def _readings(text: str, names: set[str]) -> list[tuple[str, ...]]:
-    found = [(text,)] if text in names else []
+    found: list[tuple[str, ...]] = [(text,)] if text in names else []
     for cut, character in enumerate(text):
         if character == ":" and text[:cut] in names:
             found += [(text[:cut], *rest) for rest in _readings(text[cut + 1 :], names)]

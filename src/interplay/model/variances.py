@@ -1,19 +1,12 @@
 """The prior variances of all terms, held in O(p) numbers: where priors and kernels meet."""
 
-from dataclasses import dataclass
-from functools import partial
-
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from interplay.model.trees import Leaf, record
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["intercept", "weights", "orders", "squares", "mains", "quadratics", "nu"],
-    meta_fields=["pairs"],
-)
-@dataclass(frozen=True)
+
+@record("pairs")
 class Variances:
     """The diagonal prior covariance S of the coefficients, as a sum of M product-form components.
 
@@ -46,13 +39,13 @@ class Variances:
         The pairs that `nu` belongs to, as sorted tuples of variables.
     """
 
-    intercept: Array
-    weights: Array
-    orders: Array
-    squares: Array
-    mains: Array | None = None
-    quadratics: Array | None = None
-    nu: Array | None = None
+    intercept: Leaf
+    weights: Leaf
+    orders: Leaf
+    squares: Leaf
+    mains: Leaf | None = None
+    quadratics: Leaf | None = None
+    nu: Leaf | None = None
     pairs: tuple[tuple[int, int], ...] = ()
 
     @property

@@ -1,7 +1,5 @@
 """The engine for many rows: everything through the coefficients and sufficient statistics, O(dim Φ³)."""
 
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -13,21 +11,21 @@ from jaxtyping import Array, Float, Int
 from interplay.data.design import Design
 from interplay.model.layout import Layout, layout
 from interplay.model.terms import PairScreen, Terms, as_arrays, monomials
+from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances, term_variances
 
 CHUNK = 4096
 """Rows read at a time when the sufficient statistics are gathered."""
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@record()
 class Statistics:
     """What the likelihood needs of the data: ΦᵀΦ, Φᵀy, yᵀy and the number of rows."""
 
-    gram: Array
-    projection: Array
-    y_square: Array
-    rows: Array
+    gram: Leaf
+    projection: Leaf
+    y_square: Leaf
+    rows: Leaf
 
 
 class WeightFactor(NamedTuple):
@@ -37,10 +35,7 @@ class WeightFactor(NamedTuple):
     root: Float[Array, "D D"]
 
 
-@partial(
-    jax.tree_util.register_dataclass, data_fields=["statistics", "monomials", "layout"], meta_fields=[]
-)
-@dataclass(frozen=True)
+@record()
 class WeightSpace:
     """A data set made ready for evaluations in weight space; the rows are no longer needed.
 
@@ -59,7 +54,7 @@ class WeightSpace:
     layout: Layout
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
-        """log p(y | τ, σ), from the sufficient statistics."""
+        """Log p(y | τ, σ), from the sufficient statistics."""
         return log_normal(self._prior(variances), sigma**2, self.statistics)
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> WeightFactor:
@@ -166,9 +161,7 @@ def _moments(
     return directions @ factor.mean, jnp.sum((directions @ factor.root) ** 2, axis=1)
 
 
-def _cholesky(
-    s: Float[Array, " D"], noise: Float[Array, ""], statistics: Statistics
-) -> Float[Array, "D D"]:
+def _cholesky(s: Float[Array, " D"], noise: Float[Array, ""], statistics: Statistics) -> Float[Array, "D D"]:
     """The lower factor of B = I + S^½ ΦᵀΦ S^½ / σ²."""
     B = jnp.eye(s.size) + s[:, None] * statistics.gram * s / noise
     return jnp.linalg.cholesky(B, symmetrize_input=False)
@@ -176,7 +169,7 @@ def _cholesky(
 
 @jax.custom_vjp
 def log_normal(S: Float[Array, " D"], noise: Float[Array, ""], statistics: Statistics) -> Float[Array, ""]:
-    """log N(y | 0, Φ diag(S) Φᵀ + noise I) from sufficient statistics; −inf with a zero gradient if undefined.
+    """Log N(y | 0, Φ diag(S) Φᵀ + noise I) from sufficient statistics; −inf where undefined.
 
     With B = I + S^½ ΦᵀΦ S^½ / σ², u = B⁻¹ S^½ Φᵀy / σ² and m = S^½ u, in closed form
 

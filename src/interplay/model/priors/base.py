@@ -82,5 +82,5 @@ def check_degree(owner: str, degree: object) -> None:
     """Refuse a degree that is not a whole number from 2."""
     if not isinstance(degree, int) or isinstance(degree, bool) or degree < 2:
         raise ValueError(
-            f"{owner}(degree={degree!r}): expected a whole number, 2 for pairs, 3 for three-way interactions, …"
+            f"{owner}(degree={degree!r}): expected a whole number: 2 for pairs, 3 for three-way, …"
         )

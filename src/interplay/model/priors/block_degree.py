@@ -41,8 +41,8 @@ class BlockDegree(Prior):
         Prior standard deviation of the intercept.
     """
 
-    quadratic: bool = True  # type: ignore[assignment]
-    degree: int = 2  # type: ignore[assignment]
+    quadratic: bool = True
+    degree: int = 2
     main_scale: float = 1.0
     interaction_scale: float = 1.0
     quadratic_scale: float = 1.0

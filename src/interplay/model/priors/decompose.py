@@ -1,7 +1,7 @@
 """From the prior variances of all pairs to few product-form components and few single pairs.
 
-Wanted are weights q ≥ 0 and a short list ν with V_ij = 2 Σ_m q_mi q_mj + ν_ij for all i < j: the paper's system
-of equations for its two-way kernel (Section 4), solved with as few components as the structure allows.
+Wanted are weights q ≥ 0 and a short list ν with V_ij = 2 Σ_m q_mi q_mj + ν_ij for all i < j: the paper's
+system of equations for its two-way kernel (Section 4), with as few components as the structure allows.
 """
 
 from collections.abc import Callable, Iterator
@@ -92,9 +92,7 @@ def _check(p: int, block: Block) -> float:
     return largest
 
 
-def _left_over(
-    p: int, block: Block, weights: np.ndarray, tolerance: float, most: int
-) -> Named | None:
+def _left_over(p: int, block: Block, weights: np.ndarray, tolerance: float, most: int) -> Named | None:
     """The pairs that the components do not give, or None where there are too many."""
     named: Named = {}
     everything = np.arange(p)
@@ -108,9 +106,7 @@ def _left_over(
     return named
 
 
-def _candidates(
-    p: int, block: Block, max_components: int
-) -> Iterator[np.ndarray]:
+def _candidates(p: int, block: Block, max_components: int) -> Iterator[np.ndarray]:
     yield np.zeros((0, p))
     random = np.random.default_rng(0)
     if max_components and p == 2:
@@ -130,9 +126,7 @@ def _candidates(
             yield _fit(p, block, components, random)
 
 
-def _fit(
-    p: int, block: Block, components: int, random: np.random.Generator
-) -> Float[np.ndarray, "m p"]:
+def _fit(p: int, block: Block, components: int, random: np.random.Generator) -> Float[np.ndarray, "m p"]:
     """Non-negative weights by least squares on some variables, then for each of the others."""
     some = random.choice(p, min(p, 16 * components), replace=False)
     V = block(some, some)

@@ -24,7 +24,8 @@ from interplay.model.variances import Variances
 class SKIM(Prior):
     """Few variables matter, and those that do may interact.
 
-        m² ~ InvGamma(main_shape, main_scale)         ξ_q², ψ² ~ InvGamma(interaction_shape, interaction_scale)
+        m² ~ InvGamma(main_shape, main_scale)
+        ξ_q², ψ² ~ InvGamma(interaction_shape, interaction_scale)
         σ ~ N⁺(0, noise_scale)                        η1 ~ C⁺(0, φ),  φ = s / (p − s) σ / √n
         λ_i ~ C⁺(0, 1)                                κ_i = m λ_i / √(m² + η1² λ_i²)
         η2 = η1² ξ / m²,  η3 = η1² ψ / m²             η_q = (η1 / m)^q ξ_q for interactions of order q > 2
@@ -51,8 +52,8 @@ class SKIM(Prior):
     """
 
     expected_mains: float | None = None
-    quadratic: bool = True  # type: ignore[assignment]
-    degree: int = 2  # type: ignore[assignment]
+    quadratic: bool = True
+    degree: int = 2
     main_shape: float = 12.5
     main_scale: float = 112.5
     interaction_shape: float = 12.5

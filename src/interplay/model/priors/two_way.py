@@ -38,7 +38,7 @@ class TwoWay(Prior):
     kernel: TwoWayKernel
     noise_scale: float = 2.0
 
-    degree = 2  # type: ignore[assignment]
+    degree = 2
 
     def __post_init__(self) -> None:
         check_positive("TwoWay", noise_scale=self.noise_scale)
@@ -119,7 +119,9 @@ class TwoWay(Prior):
                 raise ValueError(
                     f"TwoWay.from_variances: {name} hold {values.min():.3g}; expected variances ≥ 0."
                 )
-        weights, named = decompose(p, pairs, max_components, 10 * p if max_named_pairs is None else max_named_pairs)
+        weights, named = decompose(
+            p, pairs, max_components, 10 * p if max_named_pairs is None else max_named_pairs
+        )
         kernel = TwoWayKernel(
             lam=np.sqrt(weights),
             alpha_sq=S["mains"] - 2.0 * weights.sum(axis=0),
@@ -144,8 +146,8 @@ class TwoWay(Prior):
         """Refuse data with another number of variables."""
         if p != self.kernel.alpha_sq.size:
             raise ValueError(
-                f"TwoWay: the kernel is for {self.kernel.alpha_sq.size} variables, the data have {p}. Give one"
-                " entry of lam, alpha_sq and psi_sq for each variable, in the order of the data."
+                f"TwoWay: the kernel is for {self.kernel.alpha_sq.size} variables, the data have {p}."
+                " Give one entry of lam, alpha_sq and psi_sq for each variable, in the order of the data."
             )
 
     def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
