@@ -18,6 +18,9 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 

@@ -60,20 +60,17 @@ class Mixture:
         """The q-quantile, by root finding between the smallest and largest quantile of a Gaussian."""
         quantiles = self.means + self.sds * ndtri(q)
         low, high = quantiles.min(axis=0), quantiles.max(axis=0)
-        result = 0.5 * (low + high)
-        # Where all Gaussians agree there is nothing to search.
-        open_ = np.flatnonzero(high - low > 4e-16 * np.maximum(np.abs(low), np.abs(high)))
-        if open_.size:
-            found = find_root(  # type: ignore[call-overload]
+        # Where all Gaussians agree, to rounding, an end of the bracket is the quantile.
+        at_low, at_high = self.cdf(low) >= q, self.cdf(high) <= q
+        result = np.where(at_low, low, high)
+        inside = np.flatnonzero(~at_low & ~at_high)
+        if inside.size:
+            result[inside] = find_root(  # type: ignore[call-overload]
                 lambda x, at: _cdf(x, self.means[:, at.astype(int)], self.sds[:, at.astype(int)]) - q,
-                (low[open_], high[open_]),
-                args=(open_.astype(float),),
+                (low[inside], high[inside]),
+                args=(inside.astype(float),),
                 tolerances={"xatol": 0.0, "xrtol": 1e-14, "fatol": 0.0, "frtol": 0.0},
-            )
-            # A bracket whose end is the quantile itself, to rounding, has no change of sign.
-            at_low = found.f_bracket[0] >= 0
-            at_high = found.f_bracket[1] <= 0
-            result[open_] = np.where(at_low, low[open_], np.where(at_high, high[open_], found.x))
+            ).x
         return result
 
     def draws(self, size: int, random: np.random.Generator) -> Float[np.ndarray, "size t"]:

@@ -10,7 +10,6 @@ from interplay.model.terms import PairScreen, Terms, dimension
 from interplay.model.variances import Variances
 from interplay.model.weightspace import weight_space
 
-
 Factor = Any
 """What an engine keeps of one draw: a record of its own."""
 

@@ -26,9 +26,9 @@ def polynomial(
 
 
 def block_degree(
-    X: Matrix, Z: Float[np.ndarray, "m p"], eta: tuple[float, float, float], intercept_scale: float
+    X: Matrix, Z: Float[np.ndarray, "m p"], eta: tuple[float, float, float], intercept_scale: float | int
 ) -> Float[np.ndarray, "n m"]:
-    """The block-degree kernel (Appendix C.1): variances η1², η2², η3² and c² of mains, pairs, squares and 1."""
+    """The block-degree kernel (Appendix C.1), with variances η1², η2², η3² of mains, pairs and squares."""
     main, pair, square = (value**2 for value in eta)
     return (
         0.5 * pair * polynomial(X, Z, 2, 1.0)
@@ -44,7 +44,7 @@ def sparse(
     Z: Float[np.ndarray, "m p"],
     eta: tuple[float, float, float],
     kappa: Float[np.ndarray, " p"],
-    intercept_scale: float,
+    intercept_scale: float | int,
 ) -> Float[np.ndarray, "n m"]:
     """The kernel of SKIM (Proposition 6.1, with κ² in its quadratic part as in Appendix C.2)."""
     return block_degree(X * kappa, Z * kappa, eta, intercept_scale)
@@ -72,7 +72,7 @@ class TwoWayKernel:
     lam: np.ndarray
     alpha_sq: np.ndarray
     psi_sq: np.ndarray
-    A: float = 0.0
+    A: float | int = 0.0
     pairs: tuple[tuple[int, int], ...] = ()
     nu: tuple[float, ...] = ()
 

@@ -8,6 +8,8 @@ from jaxtyping import Array, Float, Key
 
 from interplay.model.variances import Variances
 
+Number = float | int
+
 Position = dict[str, Array]
 """An unconstrained point: what a sampler moves."""
 

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Key
 from interplay.model.priors import distributions as dist
 from interplay.model.priors.base import (
     Hyperparameters,
+    Number,
     Position,
     Prior,
     check_degree,
@@ -43,11 +44,11 @@ class BlockDegree(Prior):
 
     quadratic: bool = True
     degree: int = 2
-    main_scale: float = 1.0
-    interaction_scale: float = 1.0
-    quadratic_scale: float = 1.0
-    noise_scale: float = 2.0
-    intercept_scale: float = 3.0
+    main_scale: Number = 1.0
+    interaction_scale: Number = 1.0
+    quadratic_scale: Number = 1.0
+    noise_scale: Number = 2.0
+    intercept_scale: Number = 3.0
 
     def __post_init__(self) -> None:
         check_degree("BlockDegree", self.degree)

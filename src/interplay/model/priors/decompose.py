@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import least_squares, nnls
 
-Pairs = float | np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
+Pairs = float | int | np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 Block = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Named = dict[tuple[int, int], float]
 
@@ -20,7 +20,7 @@ TOLERANCE = 1e-9
 ROWS = 512
 """Rows of V looked at together, so that p² numbers are never held."""
 
-TRIES = 6
+TRIES = 4
 """Starting points for each number of components."""
 
 
@@ -40,13 +40,13 @@ def decompose(
     """
     block = _reader(p, pairs)
     largest = _check(p, block)
-    best = None
+    best: tuple[np.ndarray, Named] | None = None
     for weights in _candidates(p, block, max_components):
-        named = _left_over(p, block, weights, TOLERANCE * largest, max_named)
-        if named is not None and (best is None or len(named) < len(best[1])):
-            best = weights, named
-        if best is not None and not best[1]:
+        if best is not None and _cost(*best) <= len(weights) * p:
             break
+        named = _left_over(p, block, weights, TOLERANCE * largest, max_named)
+        if named is not None and (best is None or _cost(weights, named) < _cost(*best)):
+            best = weights, named
     if best is None:
         raise ValueError(
             f"The variances of the {p * (p - 1) // 2} pairs of {p} variables are not a sum of at most"
@@ -55,6 +55,11 @@ def decompose(
             " product form, raise max_components or max_named_pairs, or keep fewer variables."
         )
     return best
+
+
+def _cost(weights: np.ndarray, named: Named) -> int:
+    """Numbers to go through for one entry of a Gram matrix."""
+    return weights.size + len(named)
 
 
 def _reader(p: int, pairs: Pairs) -> Block:
@@ -128,7 +133,7 @@ def _candidates(p: int, block: Block, max_components: int) -> Iterator[np.ndarra
 
 def _fit(p: int, block: Block, components: int, random: np.random.Generator) -> Float[np.ndarray, "m p"]:
     """Non-negative weights by least squares on some variables, then for each of the others."""
-    some = random.choice(p, min(p, 16 * components), replace=False)
+    some = random.choice(p, min(p, 6 * components + 4), replace=False)
     V = block(some, some)
     above = np.triu_indices(len(some), 1)
 
@@ -147,7 +152,9 @@ def _fit(p: int, block: Block, components: int, random: np.random.Generator) -> 
 
     typical = np.sqrt(np.mean(V[above]) / 2.0) if above[0].size else 0.0
     start = typical * random.exponential(size=components * len(some)) + 1e-12
-    fit = least_squares(residuals, start, jacobian, bounds=(0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    fit = least_squares(
+        residuals, start, jacobian, bounds=(0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300
+    )
     q = fit.x.reshape(components, -1)
     q[q < 1e-7 * q.max()] = 0.0
     weights = np.zeros((components, p))

@@ -13,13 +13,13 @@ def half_cauchy(log_x: Float[Array, "*s"], log_scale: Float[Array, ""]) -> Float
     return jnp.log(2.0 / jnp.pi) + ratio - softplus(2.0 * ratio)
 
 
-def half_normal(log_x: Float[Array, "*s"], scale: float) -> Float[Array, "*s"]:
+def half_normal(log_x: Float[Array, "*s"], scale: float | int) -> Float[Array, "*s"]:
     """X ~ N⁺(0, scale), with `scale` the standard deviation before folding."""
     ratio = log_x - jnp.log(scale)
     return 0.5 * jnp.log(2.0 / jnp.pi) + ratio - 0.5 * jnp.exp(2.0 * ratio)
 
 
-def inverse_gamma(log_x: Float[Array, "*s"], shape: float, scale: float) -> Float[Array, "*s"]:
+def inverse_gamma(log_x: Float[Array, "*s"], shape: float | int, scale: float | int) -> Float[Array, "*s"]:
     """X ~ InvGamma(shape, scale)."""
     return shape * (jnp.log(scale) - log_x) - gammaln(shape) - scale * jnp.exp(-log_x)
 
@@ -31,13 +31,13 @@ def sample_half_cauchy(
     return log_scale + jnp.log(jnp.abs(jax.random.cauchy(key, shape)))
 
 
-def sample_half_normal(key: Key[Array, ""], scale: float) -> Float[Array, ""]:
+def sample_half_normal(key: Key[Array, ""], scale: float | int) -> Float[Array, ""]:
     """Log x for x ~ N⁺(0, scale)."""
     return jnp.log(scale) + jnp.log(jnp.abs(jax.random.normal(key)))
 
 
 def sample_inverse_gamma(
-    key: Key[Array, ""], shape: float, scale: float, size: tuple[int, ...] = ()
+    key: Key[Array, ""], shape: float | int, scale: float | int, size: tuple[int, ...] = ()
 ) -> Float[Array, "*s"]:
     """Log x for x ~ InvGamma(shape, scale)."""
     return jnp.log(scale) - jax.random.loggamma(key, shape, size)

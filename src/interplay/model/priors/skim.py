@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Key
 from interplay.model.priors import distributions as dist
 from interplay.model.priors.base import (
     Hyperparameters,
+    Number,
     Position,
     Prior,
     check_degree,
@@ -51,15 +52,15 @@ class SKIM(Prior):
         Prior standard deviation of the intercept.
     """
 
-    expected_mains: float | None = None
+    expected_mains: Number | None = None
     quadratic: bool = True
     degree: int = 2
-    main_shape: float = 12.5
-    main_scale: float = 112.5
-    interaction_shape: float = 12.5
-    interaction_scale: float = 12.5
-    noise_scale: float = 2.0
-    intercept_scale: float = 3.0
+    main_shape: Number = 12.5
+    main_scale: Number = 112.5
+    interaction_shape: Number = 12.5
+    interaction_scale: Number = 12.5
+    noise_scale: Number = 2.0
+    intercept_scale: Number = 3.0
 
     def __post_init__(self) -> None:
         check_degree("SKIM", self.degree)

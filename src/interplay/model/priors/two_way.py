@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Key
 
 from interplay.model.polynomial import TwoWayKernel
 from interplay.model.priors import distributions as dist
-from interplay.model.priors.base import Hyperparameters, Position, Prior, check_positive
+from interplay.model.priors.base import Hyperparameters, Number, Position, Prior, check_positive
 from interplay.model.priors.decompose import decompose
 from interplay.model.variances import Variances
 
@@ -36,7 +36,7 @@ class TwoWay(Prior):
     """
 
     kernel: TwoWayKernel
-    noise_scale: float = 2.0
+    noise_scale: Number = 2.0
 
     degree = 2
 
@@ -74,13 +74,13 @@ class TwoWay(Prior):
         cls,
         p: int,
         *,
-        mains: float | np.ndarray | Callable[[np.ndarray], np.ndarray],
-        pairs: float | np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray],
-        squares: float | np.ndarray | Callable[[np.ndarray], np.ndarray] = 0.0,
-        intercept: float = 9.0,
+        mains: Number | np.ndarray | Callable[[np.ndarray], np.ndarray],
+        pairs: Number | np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray],
+        squares: Number | np.ndarray | Callable[[np.ndarray], np.ndarray] = 0.0,
+        intercept: Number = 9.0,
         max_components: int = 4,
         max_named_pairs: int | None = None,
-        noise_scale: float = 2.0,
+        noise_scale: Number = 2.0,
     ) -> "TwoWay":
         """Find a kernel that induces the given prior variances, in O(p) per evaluation.
 

@@ -1,0 +1,1 @@
+"""How fast the marginal likelihood is, against its rivals and against what the machine can do."""

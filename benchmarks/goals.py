@@ -1,0 +1,59 @@
+"""What the figures are held against; whether a goal is met is computed from the figures alone."""
+
+from dataclasses import dataclass
+
+from benchmarks.gradient import Gradient
+from benchmarks.scaling import Curve
+
+FASTER = 1.8
+"""How many times faster than automatic differentiation the closed form is to be."""
+
+NEAR = 1.7
+"""Within how many times the limit of the machine it is to be."""
+
+LINEAR = 1.05
+"""The exponent of p in time and memory that counts as linear."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure, its bound and whether it is met."""
+
+    name: str
+    at: str
+    bound: str
+    measured: float
+    met: bool
+
+
+def judge(gradients: list[Gradient], curves: list[Curve]) -> list[Goal]:
+    """Hold the figures of the two largest sizes with sparse weights, and the slopes, against the goals."""
+    sparse = sorted((g for g in gradients if g.weights == "sparse"), key=lambda g: g.n * g.p)
+    large = sparse[-2:]
+    ours = curves[0]
+    last = ours.points[-1].p
+    upper, decade = (f"p = {start} … {last}" for start in (ours.slope.fit_from, ours.slope.decade_from))
+    time, memory = "interplay: exponent of p in time", "interplay: exponent of p in memory"
+    return [
+        *(_at_least("automatic / closed", _size(g), _median(g, "automatic / closed"), FASTER) for g in large),
+        *(_at_most("closed / limit", _size(g), _median(g, "closed / limit"), NEAR) for g in large),
+        _at_most(time, upper, ours.slope.time, LINEAR),
+        _at_most(time, decade, ours.slope.time_last_decade, LINEAR),
+        _at_most(memory, upper, ours.slope.memory, LINEAR),
+    ]
+
+
+def _at_least(name: str, at: str, measured: float, bound: float) -> Goal:
+    return Goal(name, at, f"≥ {bound:g}", measured, measured >= bound)
+
+
+def _at_most(name: str, at: str, measured: float, bound: float) -> Goal:
+    return Goal(name, at, f"≤ {bound:g}", measured, measured <= bound)
+
+
+def _median(gradient: Gradient, ratio: str) -> float:
+    return gradient.ratios[ratio].median
+
+
+def _size(gradient: Gradient) -> str:
+    return f"N = {gradient.n}, p = {gradient.p}, {gradient.weights} weights"

@@ -1,0 +1,82 @@
+"""One run: measure, judge, print, and write if asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+
+from benchmarks import gradient, scaling
+from benchmarks.goals import judge
+from benchmarks.page import write
+from benchmarks.provenance import provenance
+from benchmarks.tables import tables
+from benchmarks.timing import Effort
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured, and how long.
+
+    Parameters
+    ----------
+    sizes
+        (N, p) of log density and gradient.
+    effort
+        For each of them.
+    grid, extra
+        Values of p for all methods of Figure 1, and further ones for some.
+    rounds
+        How often each point of Figure 1 is measured.
+    """
+
+    sizes: Sequence[tuple[int, int]]
+    effort: Effort
+    grid: Sequence[int]
+    rounds: int
+    extra: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+FULL = Plan(
+    sizes=[(200, 500), (200, 5000), (500, 10_000)],
+    effort=Effort(least=11, most=101, seconds=20.0),
+    grid=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000],
+    extra={"naive": [20, 50, 70, 140, 200]},
+    rounds=3,
+)
+
+QUICK = Plan(sizes=[(20, 100)], effort=Effort(least=3, most=3, seconds=0.0), grid=[10, 30], rounds=1)
+
+
+def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
+    """Measure and print.
+
+    Parameters
+    ----------
+    threads
+        As settled.
+    seed
+        Of data and weights.
+    quick
+        Whether to take the smallest sizes.
+    folder
+        Where to write figures, plot and page, or None to print only.
+    """
+    plan = QUICK if quick else FULL
+    console = Console() if Console().is_terminal else Console(width=140)
+    origin = provenance(seed, threads)
+    console.print(origin.sentence(), highlight=False)
+    if quick:
+        console.print("A quick run: the sizes are too small for the goals to mean anything.")
+    gradients = gradient.measure(plan.sizes, plan.effort, seed)
+    curves = scaling.measure(plan.grid, plan.extra, plan.rounds, seed)
+    goals = judge(gradients, curves)
+    shown = tables(gradients, curves, goals)
+    for table in shown:
+        console.print()
+        console.print(table.to_rich())
+        console.print(Markdown(table.note))
+    if folder is not None:
+        for path in write(folder, origin, gradients, curves, goals, shown):
+            console.print(f"wrote {path}", highlight=False)

@@ -1,0 +1,166 @@
+"""The figures as tables, the same on the screen and on the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import rich.table
+
+from benchmarks.goals import Goal
+from benchmarks.gradient import ENGINES, RATIOS, Gradient
+from benchmarks.method import METHODS
+from benchmarks.probe import RESOLUTION, ROWS
+from benchmarks.problem import WEIGHTS
+from benchmarks.scaling import Curve, Point, disagreement
+from benchmarks.timing import Times
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, a sentence or two on what is in it, heads of columns, and rows of text."""
+
+    title: str
+    note: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def to_rich(self) -> rich.table.Table:
+        """For the screen."""
+        table = rich.table.Table(title=self.title, title_style="bold", title_justify="left")
+        for index, head in enumerate(self.heads):
+            table.add_column(head, justify="left" if index == 0 else "right")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def to_markdown(self) -> str:
+        """For the page."""
+        rule = ["---", *["---:"] * (len(self.heads) - 1)]
+        lines = ["| " + " | ".join(cells) + " |" for cells in (self.heads, rule, *self.rows)]
+        return f"### {self.title}\n\n{self.note}\n\n" + "\n".join(lines) + "\n"
+
+
+def tables(gradients: list[Gradient], curves: list[Curve], goals: list[Goal]) -> list[Table]:
+    """All tables in the order in which they are shown."""
+    return [
+        _goals(goals),
+        _times(gradients),
+        _ratios(gradients),
+        _shifts(gradients),
+        _scaling(curves),
+        _slopes(curves),
+    ]
+
+
+def _goals(goals: list[Goal]) -> Table:
+    rows = [[g.name, g.at, g.bound, f"{g.measured:.2f}", "met" if g.met else "unmet"] for g in goals]
+    note = "From the medians in the tables below. With even weights there is no goal: see the ratios."
+    return Table("Goals", note, ["figure", "at", "goal", "measured", ""], rows)
+
+
+def _times(gradients: list[Gradient]) -> Table:
+    kinds = "; ".join(f"*{kind}*: {meaning}" for kind, meaning in WEIGHTS.items())
+    note = (
+        "Milliseconds for log p(y | τ, σ) and its gradient in all weights, scales and σ: median, and least "
+        "in brackets, of runs in turns. *Automatic* differentiates the plain formula in float64, F = X∘X "
+        "made before; *closed* is the closed form as it is by default; *exact* is the same without "
+        "truncation; *float32* has products in single precision. The *limit* is 4N²p flops at the rate of "
+        f"the N × p × N matrix product that was timed in the same turns. Weights: {kinds}."
+    )
+    names = ["automatic", *ENGINES, "limit", "limit32"]
+    rows = [
+        [*_size(g), *(_both(g.times[name]) for name in names), str(g.times["closed"].runs)] for g in gradients
+    ]
+    heads = [
+        "weights",
+        "N",
+        "p",
+        "automatic",
+        "closed",
+        "exact",
+        "float32",
+        "limit",
+        "limit, float32",
+        "runs",
+    ]
+    return Table("Log density and gradient: times (ms)", note, heads, rows)
+
+
+def _ratios(gradients: list[Gradient]) -> Table:
+    note = (
+        "Ratios of medians, and of least times in brackets. The closed form computes half of what is "
+        "symmetric, so that it can come close to the limit, which does not, or pass it."
+    )
+    rows = [[*_size(g), *(f"{r.median:.2f} ({r.least:.2f})" for r in g.ratios.values())] for g in gradients]
+    return Table("Log density and gradient: ratios", note, ["weights", "N", "p", *RATIOS], rows)
+
+
+def _shifts(gradients: list[Gradient]) -> Table:
+    note = (
+        "How far the closed forms are from automatic differentiation: the log density, and the largest "
+        "difference in its gradient with respect to the logarithm of any weight, scale or σ."
+    )
+    heads = ["weights", "N", "p", "truncated"]
+    heads += [f"{name}: {what}" for name in ENGINES for what in ("density", "gradient")]
+    rows = [
+        [
+            *_size(g),
+            "yes" if g.truncated else "no",
+            *(f"{shift[name]:.0e}" for name in ENGINES for shift in (g.value_shift, g.gradient_shift)),
+        ]
+        for g in gradients
+    ]
+    return Table("Log density and gradient: differences", note, heads, rows)
+
+
+def _scaling(curves: list[Curve]) -> Table:
+    stops = "; ".join(f"{curve.method} stops where {curve.stopped}" for curve in curves if curve.stopped)
+    note = (
+        f"One log p(D | τ, σ²), N = {ROWS}, isotropic prior as in the paper (even weights, so that nothing "
+        "is truncated). Time: median ms, and least in brackets, with the features of Woodbury and naive "
+        "made before. Memory: peak resident MB of a fresh process beyond what it held before it had the "
+        "data; X, the features and, for interplay, some 15 MB of compiling to this size count. "
+        f"{stops}{'. ' if stops else ''}"
+        f"The log likelihoods of the methods agree to a relative {disagreement(curves):.0e}."
+    )
+    found = {(curve.method, point.p): point for curve in curves for point in curve.points}
+    rows = [
+        [str(p), *(cell for curve in curves for cell in _cells(found.get((curve.method, p))))]
+        for p in sorted({p for _, p in found})
+    ]
+    heads = ["p", *(f"{curve.method} {what}" for curve in curves for what in ("ms", "MB"))]
+    return Table("Figure 1: time and memory against p", note, heads, rows)
+
+
+def _slopes(curves: list[Curve]) -> Table:
+    note = (
+        "Slopes of least squares lines through the logarithms, over the upper part of each range, beside the "
+        "orders of the paper's Table 1."
+    )
+    rows = [
+        [
+            curve.method,
+            f"{curve.slope.fit_from} … {curve.points[-1].p}",
+            f"{curve.slope.time:.2f}",
+            f"{curve.slope.time_last_decade:.2f}",
+            METHODS[curve.method].time_order,
+            f"{curve.slope.memory:.2f}",
+            METHODS[curve.method].memory_order,
+        ]
+        for curve in curves
+    ]
+    heads = ["method", "p", "time", "time, last decade", "paper", "memory", "paper"]
+    return Table("Figure 1: exponents of p", note, heads, rows)
+
+
+def _size(gradient: Gradient) -> list[str]:
+    return [gradient.weights, str(gradient.n), str(gradient.p)]
+
+
+def _both(times: Times) -> str:
+    return f"{times.median:.3g} ({times.least:.3g})"
+
+
+def _cells(point: Point | None) -> list[str]:
+    if point is None:
+        return ["–", "–"]
+    return [_both(point.times), f"{point.bytes / 1e6:.3g}" if point.bytes > RESOLUTION else "< 0.1"]

@@ -1,0 +1,75 @@
+"""The benchmarks run, and write what the page needs; how long anything takes is not asserted."""
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def numbers(tree: object) -> Iterator[float]:
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for branch in tree:
+            yield from numbers(branch)
+    elif isinstance(tree, int | float) and not isinstance(tree, bool):
+        yield float(tree)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
+    done = run("--quick", "--write", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "benchmarks" / "results" / "marginal.json").read_text())
+
+    assert set(results) == {"provenance", "units", "weights", "gradients", "curves", "goals"}
+    assert set(results["provenance"]) == {"date", "seed", "threads", "processor", "versions"}
+    assert results["provenance"]["threads"] == 1
+    assert {"python", "interplay", "jax", "numpy"} <= set(results["provenance"]["versions"])
+
+    assert {one["weights"] for one in results["gradients"]} == {"sparse", "even"}
+    for one in results["gradients"]:
+        assert set(one["times"]) == {"automatic", "closed", "exact", "float32", "limit", "limit32"}
+        assert all(0 < x < math.inf for x in numbers([one["times"], one["ratios"]]))
+        # The closed form is what automatic differentiation gives, within what each form promises.
+        for shift in (one["value_shift"], one["gradient_shift"]):
+            assert shift["exact"] < 1e-9
+            assert shift["closed"] < 1e-5
+            assert shift["float32"] < 3e-3
+
+    assert [curve["method"] for curve in results["curves"]] == ["interplay", "Woodbury", "naive"]
+    for curve in results["curves"]:
+        assert len(curve["points"]) > 1
+        assert all(
+            0 < x < math.inf for point in curve["points"] for x in numbers([point["times"], point["bytes"]])
+        )
+        assert all(math.isfinite(x) for x in numbers([curve["slope"], curve["points"]]))
+    by_method = [[point["value"] for point in curve["points"]] for curve in results["curves"]]
+    assert by_method[1] == pytest.approx(by_method[0], rel=1e-9)
+    assert by_method[2] == pytest.approx(by_method[0], rel=1e-9)
+    for goal in results["goals"]:
+        bound = float(goal["bound"].split()[1])
+        assert goal["met"] == (
+            goal["measured"] >= bound if "≥" in goal["bound"] else goal["measured"] <= bound
+        )
+
+    page = (tmp_path / "docs" / "benchmarks.md").read_text()
+    assert "| closed / limit |" in page
+    assert (tmp_path / "benchmarks" / "results" / "figure1.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_quick_run_does_not_replace_the_committed_results() -> None:
+    done = run("--quick", "--write")
+    assert done.returncode == 2
+    assert "Give another folder" in done.stderr

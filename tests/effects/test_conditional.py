@@ -1,0 +1,220 @@
+"""Effects = weight-space posterior = test points, and what must leave them unchanged."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from strategies import Problem, make_design, make_variances, problems
+
+from interplay.data.design import Design, design, encode
+from interplay.effects.conditional import Conditional
+from interplay.effects.scale import natural_scale
+from interplay.effects.testpoints import effects_by_test_points
+from interplay.model.kernel import gram
+from interplay.model.kernelspace import kernel_space
+from interplay.model.layout import layout
+from interplay.model.terms import interactions, mains, quadratics
+from interplay.model.variances import Variances
+from interplay.model.weightspace import weight_space
+
+
+def one_draw(engine: object, variances: Variances, sigma: float) -> Conditional:
+    return Conditional(engine, jax.tree.map(lambda leaf: leaf[None], variances), np.array([sigma]))
+
+
+def every_term(made: Design) -> list[tuple[int, ...]]:
+    return [(), *mains(made), *interactions(made, range(made.p)), *quadratics(made)]
+
+
+@given(problems(max_degree=3))
+@settings(max_examples=6)
+def test_effects_are_the_weight_space_posterior(problem: Problem) -> None:
+    made, variances, sigma = problem.build()
+    basis = oracles.monomials(made, variances.degree)
+    S = oracles.prior(made, variances, basis)
+    Phi = oracles.features(made.X, basis)
+    mean, covariance = oracles.posterior(Phi, S, sigma**2, made.y)
+    terms = every_term(made)
+    R = oracles.directions(made, terms, basis)
+    expected, spread = R @ mean, R @ covariance @ R.T
+    prior_sd = np.sqrt(np.diag(R @ np.diag(S) @ R.T))
+    new = oracles.features(made.X[:4] * 0.5, basis)
+    for engine in (
+        kernel_space(made, variances.pairs, tolerance=0.0),
+        weight_space(made, variances.pairs, degree=variances.degree),
+    ):
+        conditional = one_draw(engine, variances, sigma)
+        means, covariances = conditional.joint(terms)
+        tolerance = 1e-6 * np.outer(prior_sd, prior_sd)
+        assert np.all(np.abs(means[0] - expected) <= 1e-6 * prior_sd)
+        assert np.all(np.abs(covariances[0] - spread) <= tolerance)
+        marginal, sds = conditional.effects(terms)
+        assert np.all(np.abs(marginal[0] - expected) <= 1e-6 * prior_sd)
+        assert np.all(np.abs(sds[0] ** 2 - np.diag(spread)) <= np.diag(tolerance))
+        if not any(v.levels for v in made.variables):
+            predicted, predicted_sd = conditional.predict(made.X[:4] * 0.5)
+            scale = np.sqrt((new**2) @ S)
+            assert np.all(np.abs(predicted[0] - new @ mean) <= 1e-6 * scale)
+            variance = np.einsum("ij,jk,ik->i", new, covariance, new)
+            assert np.all(np.abs(predicted_sd[0] ** 2 - variance) <= 1e-6 * scale**2)
+
+
+@given(problems(max_degree=2))
+def test_effects_by_test_points(problem: Problem) -> None:
+    made, variances, sigma = problem.build()
+    if any(v.levels for v in made.variables):
+        made = make_design(problem.seed, n=problem.n, numbers=made.p, factors=[])
+    terms = every_term(made)
+    at = layout(made, variances.pairs)
+
+    def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray(gram(variances, at, jnp.asarray(A), jnp.asarray(B)))
+
+    mean, covariance = effects_by_test_points(kernel, made.X, made.y, sigma**2, terms)
+    engine = kernel_space(made, variances.pairs, tolerance=0.0)
+    means, covariances = one_draw(engine, variances, sigma).joint(terms)
+    scale = np.abs(kernel(np.eye(made.p) * 2, np.eye(made.p) * 2)).max()
+    np.testing.assert_allclose(mean, means[0], atol=1e-7 * np.sqrt(scale))
+    np.testing.assert_allclose(covariance, covariances[0], atol=1e-7 * scale)
+
+
+def test_printed_coefficients_of_the_paper_are_wrong() -> None:
+    """Theorem 5.1 as printed gives θ_ij + θ_ii and θ_ii + θ_0: the reason for the mended ones."""
+    theta = {(): 2.0, (0,): 3.0, (1,): 5.0, (0, 0): 7.0, (1, 1): 11.0, (0, 1): 13.0}
+
+    def g(a: float, b: float) -> float:
+        squares = theta[0, 0] * a**2 + theta[1, 1] * b**2 + theta[0, 1] * a * b
+        return theta[()] + theta[0,] * a + theta[1,] * b + squares
+
+    points = np.array([g(1, 0), g(-1, 0), g(0, 1), g(1, 1)])
+    assert points @ [-0.5, 0.5, -1.0, 1.0] == theta[0, 1] + theta[0, 0]
+    assert points @ [0.5, 0.5, 0.0, 0.0] == theta[0, 0] + theta[()]
+
+
+def posterior_by_label(made: Design, variances: Variances, sigma: float) -> dict[tuple[str, ...], tuple]:
+    terms = every_term(made)
+    means, sds = one_draw(kernel_space(made), variances, sigma).effects(terms)
+    names = [tuple(sorted(made.labels[c] for c in term)) for term in terms]
+    return {name: (m, s) for name, m, s in zip(names, means[0], sds[0], strict=True)}
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    random = np.random.default_rng(5)
+    data = pd.DataFrame(random.normal(size=(20, 4)), columns=list("abcd"))
+    data["f"] = np.array(["u", "v", "w"])[np.arange(20) % 3]
+    data["y"] = random.normal(size=20) + data["a"] * data["b"]
+    return data
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, float]:
+    return {"a": 0.5, "b": 0.3, "c": 0.2, "d": 0.01, "f": 0.4}
+
+
+def variances_by_name(made: Design, weights: dict[str, float]) -> Variances:
+    return Variances(
+        intercept=jnp.asarray(2.0),
+        weights=jnp.asarray([[weights[name] for name in made.names]]),
+        orders=jnp.asarray([[1.0, 2.0]]),
+        squares=jnp.asarray([0.5]),
+    )
+
+
+def test_permuting_columns_permutes_effects(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    one, other = design(frame, "y"), design(frame[["f", "d", "b", "a", "c", "y"]], "y")
+    first = posterior_by_label(one, variances_by_name(one, weights), 0.7)
+    second = posterior_by_label(other, variances_by_name(other, weights), 0.7)
+    assert first.keys() == second.keys()
+    for name, values in first.items():
+        np.testing.assert_allclose(second[name], values, rtol=1e-8, atol=1e-12)
+
+
+def test_flipping_a_sign_flips_effects(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    one, other = design(frame, "y"), design(frame.assign(a=-frame["a"]), "y")
+    first = posterior_by_label(one, variances_by_name(one, weights), 0.7)
+    second = posterior_by_label(other, variances_by_name(other, weights), 0.7)
+    for name, (mean, sd) in first.items():
+        sign = -1 if name.count("a") == 1 else 1
+        np.testing.assert_allclose(second[name], (sign * mean, sd), rtol=1e-8, atol=1e-12)
+
+
+def test_renaming_levels_changes_nothing(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    renamed = {"u": "3rd", "v": "1st", "w": "2nd"}
+    one, other = design(frame, "y"), design(frame.assign(f=frame["f"].map(renamed)), "y")
+    first = posterior_by_label(one, variances_by_name(one, weights), 0.7)
+    second = posterior_by_label(other, variances_by_name(other, weights), 0.7)
+    for name, values in first.items():
+        new = tuple(sorted(f"f[{renamed[part[2]]}]" if part.startswith("f[") else part for part in name))
+        np.testing.assert_allclose(second[new], values, rtol=1e-8, atol=1e-12)
+
+
+def test_units_do_not_matter_on_the_natural_scale(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    def natural(data: pd.DataFrame) -> dict[tuple[str, ...], float]:
+        made = design(data, "y")
+        slope, shift = natural_scale(made, every_term(made))
+        values = posterior_by_label(made, variances_by_name(made, weights), 0.7)
+        return {
+            name: a * mean + b for (name, (mean, _)), a, b in zip(values.items(), slope, shift, strict=True)
+        }
+
+    metres = natural(frame)
+    millimetres = natural(frame.assign(a=1000 * frame["a"] + 7, y=100 * frame["y"] - 3))
+    for name, value in metres.items():
+        expected = 100 * value / 1000 ** name.count("a") - (3 if name == () else 0)
+        if name == ("a", "a") or name.count("a^2"):
+            continue
+        np.testing.assert_allclose(millimetres[name], expected, rtol=1e-8, atol=1e-10)
+
+
+def test_natural_effects_are_contrasts_of_predictions(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    made = design(frame, "y")
+    conditional = one_draw(kernel_space(made), variances_by_name(made, weights), 0.7)
+    terms = [(), (0,), (0, 0), (0, 1)]
+    slope, shift = natural_scale(made, terms)
+    intercept, main, square, pair = slope * conditional.effects(terms)[0][0] + shift
+
+    def predict(a: float, b: float) -> float:
+        at = frame[["a", "b", "c", "d"]].mean()
+        rows = pd.DataFrame([at] * 3).assign(a=at["a"] + a, b=at["b"] + b, f=["u", "v", "w"])
+        mean = conditional.predict(encode(made, rows))[0][0].mean()
+        return mean * made.response_scale + made.response_centre
+
+    assert predict(0, 0) == pytest.approx(intercept)
+    assert (predict(1, 0) - predict(-1, 0)) / 2 == pytest.approx(main)
+    assert (predict(1, 0) + predict(-1, 0)) / 2 - predict(0, 0) == pytest.approx(square)
+    interaction = predict(1, 1) - predict(1, -1) - predict(-1, 1) + predict(-1, -1)
+    assert interaction / 4 == pytest.approx(pair)
+
+
+def test_levels_of_a_factor_sum_to_zero(frame: pd.DataFrame, weights: dict[str, float]) -> None:
+    made = design(frame, "y")
+    start, stop = made.variables[4].start, made.variables[4].stop
+    terms = [(c,) for c in range(start, stop)]
+    for engine in (kernel_space(made), weight_space(made)):
+        means, covariances = one_draw(engine, variances_by_name(made, weights), 0.7).joint(terms)
+        assert means.sum() == pytest.approx(0.0, abs=1e-12)
+        np.testing.assert_allclose(covariances[0].sum(axis=0), 0.0, atol=1e-12)
+
+
+def test_terms_without_prior_variance_are_surely_zero() -> None:
+    made = make_design(1, n=30, numbers=3, factors=[])
+    variances = make_variances(2, made.p, degree=2)
+    for engine in (kernel_space(made), weight_space(made)):
+        means, sds = one_draw(engine, variances, 1.0).effects([(0, 1, 2)])
+        assert means[0, 0] == sds[0, 0] == 0.0
+
+
+@pytest.mark.user_settings
+def test_the_users_settings_of_jax_are_left_alone() -> None:
+    assert jnp.ones(1).dtype == jnp.float32
+    made = make_design(1, n=12, numbers=3, factors=[])
+    with jax.enable_x64(True):
+        engine = kernel_space(made)
+        variances = jax.tree.map(lambda leaf: leaf[None], make_variances(2, made.p, degree=2))
+    means, sds = Conditional(engine, variances, np.array([1.0])).effects([(0,), (0, 1)])
+    assert means.dtype == sds.dtype == np.float64
+    assert jnp.ones(1).dtype == jnp.float32
