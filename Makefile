@@ -4,7 +4,7 @@ BIN := .venv/bin
 .PHONY: demo test lint bench docs clean
 
 demo: .venv/core
-	$(BIN)/python -m interplay.demo
+	$(BIN)/python -m interplay.app.demo
 
 test: .venv/dev
 	$(BIN)/python -m pytest -n 2 tests
