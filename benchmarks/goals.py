@@ -39,7 +39,7 @@ def judge(gradients: list[Gradient], curves: list[Curve]) -> list[Goal]:
         *(_at_most("closed / limit", _size(g), _median(g, "closed / limit"), NEAR) for g in large),
         _at_most(time, upper, ours.slope.time, LINEAR),
         _at_most(time, decade, ours.slope.time_last_decade, LINEAR),
-        _at_most(memory, upper, ours.slope.memory, LINEAR),
+        _at_most(memory, decade, ours.slope.memory_last_decade, LINEAR),
     ]
 
 

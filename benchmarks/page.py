@@ -59,8 +59,12 @@ def write(
 
 def body(origin: Provenance, tables: list[Table]) -> str:
     """What a run says, in Markdown."""
-    image = "![Time and memory of one marginal likelihood against p](../benchmarks/results/figure1.png)"
-    return "\n".join([origin.sentence(), "", *(table.to_markdown() for table in tables), image])
+    # The plot is named, not shown: what is outside docs is no part of the built pages.
+    files = (
+        "The figure is drawn in `benchmarks/results/figure1.png`; "
+        "all numbers are in `marginal.json` beside it."
+    )
+    return "\n".join([origin.sentence(), "", *(table.to_markdown() for table in tables), files])
 
 
 def refresh(page: str, text: str) -> str:

@@ -7,7 +7,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from benchmarks.probe import ROWS
+from benchmarks.probe import RESOLUTION, ROWS
 from benchmarks.scaling import Curve
 
 STYLES = {
@@ -25,7 +25,8 @@ def draw(curves: list[Curve], path: Path) -> None:
         p = [point.p for point in curve.points]
         style = STYLES[curve.method] | {"markersize": 5}
         time.loglog(p, [point.times.median / 1e3 for point in curve.points], label=curve.method, **style)
-        memory.loglog(p, [point.bytes / 1e6 for point in curve.points], **style)
+        seen = [point for point in curve.points if point.bytes > RESOLUTION]
+        memory.loglog([point.p for point in seen], [point.bytes / 1e6 for point in seen], **style)
     time.set(ylabel="time of one evaluation (s)", title="Time")
     memory.set(ylabel="peak memory (MB)", title="Memory")
     for axes in (time, memory):

@@ -1,30 +1,38 @@
 """Where the figures come from: versions, processor, settings and date, but no names of machines."""
 
+import hashlib
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+import interplay
+
 PACKAGES = ("interplay", "jax", "jaxlib", "numpy", "scipy")
+
+MEASURED = ("model", "baselines")
+"""The folders of interplay whose speed is in question."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The conditions of a run."""
+    """The conditions of a run; `source` is the start of a digest of the files that are measured."""
 
     date: str
     seed: int
     threads: int
     processor: str
     versions: dict[str, str]
+    source: str
 
     def sentence(self) -> str:
         """All of it in one line."""
         plural = "" if self.threads == 1 else "s"
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         return (
-            f"{self.date}, {self.threads} thread{plural} of {self.processor}, {versions}, seed {self.seed}."
+            f"{self.date}, {self.threads} thread{plural} of {self.processor}, {versions}, "
+            f"source {self.source}, seed {self.seed}."
         )
 
 
@@ -36,7 +44,16 @@ def provenance(seed: int, threads: int) -> Provenance:
         threads=threads,
         processor=_processor(),
         versions={"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        source=_source(),
     )
+
+
+def _source() -> str:
+    folder = Path(interplay.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(file for name in MEASURED for file in (folder / name).rglob("*.py")):
+        digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _processor() -> str:

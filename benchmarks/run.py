@@ -77,6 +77,8 @@ def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
         console.print()
         console.print(table.to_rich())
         console.print(Markdown(table.note))
+    if provenance(seed, threads).source != origin.source:
+        raise SystemExit("The source changed during the run: its figures are of no one version. Run again.")
     if folder is not None:
         for path in write(folder, origin, gradients, curves, goals, shown):
             console.print(f"wrote {path}", highlight=False)

@@ -32,13 +32,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Slope:
-    """Exponents of p in time and memory from `fit_from` on, and in time over the last decade of p."""
+    """Exponents of p in time and memory, from `fit_from` on and over the last decade of p."""
 
     fit_from: int
     decade_from: int
     time: float
     time_last_decade: float
     memory: float
+    memory_last_decade: float
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def _slope(method: Method, points: list[Point]) -> Slope:
         time=_exponent(upper, [point.times.median for point in upper]),
         time_last_decade=_exponent(decade, [point.times.median for point in decade]),
         memory=_exponent(upper, [point.bytes for point in upper]),
+        memory_last_decade=_exponent(decade, [point.bytes for point in decade]),
     )
 
 

@@ -88,7 +88,8 @@ def _times(gradients: list[Gradient]) -> Table:
 def _ratios(gradients: list[Gradient]) -> Table:
     note = (
         "Ratios of medians, and of least times in brackets. The closed form computes half of what is "
-        "symmetric, so that it can come close to the limit, which does not, or pass it."
+        "symmetric, so that it can come close to the limit, which does not, or pass it. *Exact*, and "
+        "*closed* with even weights, have the product of squares in full: twice the products of the limit."
     )
     rows = [[*_size(g), *(f"{r.median:.2f} ({r.least:.2f})" for r in g.ratios.values())] for g in gradients]
     return Table("Log density and gradient: ratios", note, ["weights", "N", "p", *RATIOS], rows)
@@ -113,12 +114,13 @@ def _shifts(gradients: list[Gradient]) -> Table:
 
 
 def _scaling(curves: list[Curve]) -> Table:
+    least = curves[0].points[0].bytes / 1e6
     stops = "; ".join(f"{curve.method} stops where {curve.stopped}" for curve in curves if curve.stopped)
     note = (
         f"One log p(D | τ, σ²), N = {ROWS}, isotropic prior as in the paper (even weights, so that nothing "
         "is truncated). Time: median ms, and least in brackets, with the features of Woodbury and naive "
         "made before. Memory: peak resident MB of a fresh process beyond what it held before it had the "
-        "data; X, the features and, for interplay, some 15 MB of compiling to this size count. "
+        f"data; X, the features and, for interplay, some {least:.0f} MB of compiling to this size count. "
         f"{stops}{'. ' if stops else ''}"
         f"The log likelihoods of the methods agree to a relative {disagreement(curves):.0e}."
     )
@@ -133,23 +135,24 @@ def _scaling(curves: list[Curve]) -> Table:
 
 def _slopes(curves: list[Curve]) -> Table:
     note = (
-        "Slopes of least squares lines through the logarithms, over the upper part of each range, beside the "
-        "orders of the paper's Table 1."
+        "Slopes of least squares lines through the logarithms, over the upper part of each range (and, where "
+        "that is longer, over its last decade), beside the orders of the paper's Table 1."
     )
-    rows = [
-        [
-            curve.method,
-            f"{curve.slope.fit_from} … {curve.points[-1].p}",
-            f"{curve.slope.time:.2f}",
-            f"{curve.slope.time_last_decade:.2f}",
-            METHODS[curve.method].time_order,
-            f"{curve.slope.memory:.2f}",
-            METHODS[curve.method].memory_order,
-        ]
-        for curve in curves
-    ]
-    heads = ["method", "p", "time", "time, last decade", "paper", "memory", "paper"]
+    rows = [row for curve in curves for row in _fits(curve)]
+    heads = ["method", "range of p", "time", "memory", "paper: time", "paper: memory"]
     return Table("Figure 1: exponents of p", note, heads, rows)
+
+
+def _fits(curve: Curve) -> list[list[str]]:
+    method, slope, last = METHODS[curve.method], curve.slope, curve.points[-1].p
+    fits = [(slope.fit_from, slope.time, slope.memory)]
+    if slope.decade_from > slope.fit_from:
+        fits.append((slope.decade_from, slope.time_last_decade, slope.memory_last_decade))
+    orders = [method.time_order, method.memory_order]
+    return [
+        [curve.method, f"{first} … {last}", f"{time:.2f}", f"{memory:.2f}", *orders]
+        for first, time, memory in fits
+    ]
 
 
 def _size(gradient: Gradient) -> list[str]:
@@ -157,10 +160,15 @@ def _size(gradient: Gradient) -> list[str]:
 
 
 def _both(times: Times) -> str:
-    return f"{times.median:.3g} ({times.least:.3g})"
+    return f"{_number(times.median)} ({_number(times.least)})"
+
+
+def _number(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{float(f'{value:.3g}'):g}"
 
 
 def _cells(point: Point | None) -> list[str]:
     if point is None:
         return ["–", "–"]
-    return [_both(point.times), f"{point.bytes / 1e6:.3g}" if point.bytes > RESOLUTION else "< 0.1"]
+    return [_both(point.times), _number(point.bytes / 1e6) if point.bytes > RESOLUTION else "< 0.1"]

@@ -15,6 +15,8 @@ def settle(threads: int) -> None:
     """
     if os.environ.get(MARK) == str(threads):
         return
+    if sys.platform != "linux":
+        raise SystemExit("The benchmarks bind cores and read /proc: they run on Linux alone.")
     cores = sorted(os.sched_getaffinity(0))
     if not 1 <= threads <= len(cores):
         raise SystemExit(

@@ -34,7 +34,7 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "benchmarks" / "results" / "marginal.json").read_text())
 
     assert set(results) == {"provenance", "units", "weights", "gradients", "curves", "goals"}
-    assert set(results["provenance"]) == {"date", "seed", "threads", "processor", "versions"}
+    assert set(results["provenance"]) == {"date", "seed", "threads", "processor", "versions", "source"}
     assert results["provenance"]["threads"] == 1
     assert {"python", "interplay", "jax", "numpy"} <= set(results["provenance"]["versions"])
 

@@ -212,8 +212,8 @@ def test_terms_without_prior_variance_are_surely_zero() -> None:
 def test_the_users_settings_of_jax_are_left_alone() -> None:
     assert jnp.ones(1).dtype == jnp.float32
     made = make_design(1, n=12, numbers=3, factors=[])
+    engine = kernel_space(made)
     with jax.enable_x64(True):
-        engine = kernel_space(made)
         variances = jax.tree.map(lambda leaf: leaf[None], make_variances(2, made.p, degree=2))
     means, sds = Conditional(engine, variances, np.array([1.0])).effects([(0,), (0, 1)])
     assert means.dtype == sds.dtype == np.float64

@@ -1,11 +1,15 @@
 """From prior variances to a two-way kernel that induces them, with few terms or not at all."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import make_design
 
+from interplay.model.kernelspace import kernel_space
 from interplay.model.priors import TwoWay
+from interplay.model.weightspace import weight_space
 
 
 def induced_pairs(prior: TwoWay, p: int) -> np.ndarray:
@@ -99,3 +103,18 @@ def test_what_are_not_variances_is_refused(pairs: object, words: str) -> None:
         TwoWay.from_variances(3, mains=1.0, pairs=pairs)
     with pytest.raises(ValueError, match="mains hold -1"):
         TwoWay.from_variances(3, mains=-1.0, pairs=1.0)
+
+
+def test_no_quadratic_effects_are_none_in_either_engine() -> None:
+    for seed in range(5):
+        made = make_design(seed, n=60, numbers=5, factors=[])
+        u = np.random.default_rng(seed).exponential(size=5)
+        prior = TwoWay.from_variances(5, mains=1.0, pairs=np.outer(u, u))
+        assert not prior.quadratic
+        variances = prior.variances(prior.constrain({"log_sigma": jnp.zeros(())}, 60, 5), 5)
+        values = [
+            make(made, prior.pairs).log_likelihood(variances, jnp.asarray(0.9))
+            for make in (kernel_space, weight_space)
+        ]
+        assert np.isfinite(values[0])
+        assert float(values[0]) == pytest.approx(float(values[1]), rel=1e-10)

@@ -37,8 +37,7 @@ def main() -> None:
         f" {len(study.mains)} variables and their {len(study.pairs)} pairs truly act, each with effect 1 in"
         " the units of the data.\n"
         "Below: the exact posterior of each effect [italic]given the true hyperparameters[/italic] (which"
-        " variables matter, how large effects are, how much noise there is), in the units of the data. No"
-        " coefficient was ever stored, and nothing of size p² was held.\n"
+        " variables matter, how large effects are, how much noise there is), in the units of the data.\n"
     )
     console.print(_rendered("Main effects, the surest 10", main_effects.head(10), study))
     console.print(_rendered(f"The strongest of all {pair_count:,} interactions", pairs, study))
@@ -71,9 +70,10 @@ def _rendered(title: str, effects: pd.DataFrame, study: Simulation) -> Table:
         table.add_column(heading, justify="right")
     table.add_column("selected")
     for row in effects.itertuples():
-        truth = study.terms.get(row.term, 0.0)
+        term = str(row.term)
+        truth = study.terms.get(term, 0.0)
         table.add_row(
-            row.term,
+            term,
             f"{truth:g}",
             f"{row.mean_natural:.2f}",
             f"{row.lower_natural:.2f} to {row.upper_natural:.2f}",

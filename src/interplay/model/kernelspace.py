@@ -14,6 +14,7 @@ from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gr
 from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
 from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances, pair_variances
+from interplay.precision import double_precision
 
 Precision = Literal["float64", "float32"]
 
@@ -38,7 +39,7 @@ class KernelSpace:
     columns
         X again, in blocks and in the precision of the products.
     tolerance
-        How far truncating the product of squares may move the log likelihood; 0 for never.
+        The most that truncating the product of squares may move the log likelihood; 0 for never.
     """
 
     X: Leaf
@@ -96,9 +97,9 @@ class KernelSpace:
         return lambda left, right: _screen(self, variances, sigma, alpha, left, right)
 
     def _gram(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, "n n"]:
-        # Leaving out a matrix E of trace t moves log p by at most ½ t (1 + yᵀ(K+σ²I)⁻¹y) / σ², and the
-        # quadratic form is about n.
-        slack = jax.lax.stop_gradient(2.0 * self.tolerance * sigma**2 / (1 + self.y.size))
+        # As (K+σ²I)⁻¹ ⪯ I/σ², leaving out a matrix of trace t moves log p by at most ½ t/σ² (1 + yᵀy/σ²).
+        noise = jax.lax.stop_gradient(sigma) ** 2
+        slack = 2.0 * self.tolerance * noise / (1.0 + self.y @ self.y / noise)
         named = pair_features(self.X, self.layout)
         return assemble(
             variances,
@@ -109,12 +110,13 @@ class KernelSpace:
         )
 
 
+@double_precision
 def kernel_space(
     design: Design,
     pairs: tuple[tuple[int, int], ...] = (),
     *,
     precision: Precision = "float64",
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-4,
 ) -> KernelSpace:
     """Make a design ready for kernel space.
 

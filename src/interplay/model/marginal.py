@@ -53,7 +53,7 @@ def engine(
     degree: int = 2,
     quadratic: bool = True,
     precision: Precision = "float64",
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-4,
 ) -> Engine:
     """Choose the cheaper engine for a design: weight space where dim Φ < n and it costs less.
 

@@ -105,6 +105,7 @@ def _forward(
 
 def _backward(k: int, saved: tuple, cotangent: Float[Array, "n n"]) -> tuple:
     F, index, suffices = saved
+    # The data are constants here: their derivative is given as zero.
     # Only the symmetric part counts, and of that one triangle, twice.
     triangle = jnp.triu(cotangent + cotangent.T, 1) + jnp.diag(jnp.diag(cotangent))
     forms = _sequential(_quadratic_forms, k)(F, triangle, index, suffices)

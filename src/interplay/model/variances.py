@@ -5,6 +5,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.model.trees import Leaf, record
 
+ROUNDING = 1e-14
+"""Relative size below which a difference of variances is rounding."""
+
 
 @record("pairs")
 class Variances:
@@ -77,12 +80,12 @@ def term_variances(
 
     product_form = jnp.sum(by_order * products, axis=0)
     if variances.mains is not None:
-        product_form += jnp.where(order == 1, variances.mains[first], 0.0)
+        product_form = _added(product_form, jnp.where(order == 1, variances.mains[first], 0.0))
     if variances.nu is not None:
-        product_form += _matches(variables, order, variances.pairs) @ variances.nu
+        product_form = _added(product_form, _matches(variables, order, variances.pairs) @ variances.nu)
     squared = jnp.sum(variances.squares[:, None] * products**2, axis=0)
     if variances.quadratics is not None:
-        squared += variances.quadratics[first]
+        squared = _added(squared, variances.quadratics[first])
     return jnp.where(order == 0, variances.intercept, jnp.where(square, squared, product_form))
 
 
@@ -96,6 +99,12 @@ def pair_variances(
         here = (left == i)[:, None] & (right == j) | (left == j)[:, None] & (right == i)
         S += jnp.where(here, variances.nu[k], 0.0)  # type: ignore[index]
     return S
+
+
+def _added(a: Float[Array, " t"], b: Float[Array, " t"]) -> Float[Array, " t"]:
+    """A + b, where what rounding leaves of a sum that should vanish is no variance."""
+    total = a + b
+    return jnp.where(jnp.abs(total) <= ROUNDING * (jnp.abs(a) + jnp.abs(b)), 0.0, total)
 
 
 def _matches(

@@ -13,6 +13,7 @@ from interplay.model.layout import Layout, layout
 from interplay.model.terms import PairScreen, Terms, as_arrays, monomials
 from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances, term_variances
+from interplay.precision import double_precision
 
 CHUNK = 4096
 """Rows read at a time when the sufficient statistics are gathered."""
@@ -106,6 +107,7 @@ class WeightSpace:
         return jnp.prod(along, axis=2) * (terms.square[:, None] == self.monomials.square[None, :])
 
 
+@double_precision
 def weight_space(
     design: Design, pairs: tuple[tuple[int, int], ...] = (), *, degree: int = 2, quadratic: bool = True
 ) -> WeightSpace:

@@ -12,7 +12,7 @@ from interplay.model.polynomial import TwoWayKernel
 from interplay.model.priors import distributions as dist
 from interplay.model.priors.base import Hyperparameters, Number, Position, Prior, check_positive
 from interplay.model.priors.decompose import decompose
-from interplay.model.variances import Variances
+from interplay.model.variances import ROUNDING, Variances
 
 
 @final
@@ -135,7 +135,9 @@ class TwoWay(Prior):
     @property
     def quadratic(self) -> bool:
         """Whether any variable has a quadratic effect."""
-        return bool(np.any(self.kernel.psi_sq + (self.kernel.lam**4).sum(axis=0) > 0))
+        in_components = (self.kernel.lam**4).sum(axis=0)
+        smallest = ROUNDING * (in_components + np.abs(self.kernel.psi_sq))
+        return bool(np.any(self.kernel.psi_sq + in_components > smallest))
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
