@@ -6,6 +6,9 @@ BIN := .venv/bin
 demo: .venv/core
 	$(BIN)/python -m interplay.app.demo
 
+# Two processes of one thread each, and quick compilation: tests compile far more than they compute.
+test: export OPENBLAS_NUM_THREADS = 1
+test: export XLA_FLAGS = --xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1
 test: .venv/dev
 	$(BIN)/python -m pytest -n 2 tests
 

@@ -4,12 +4,16 @@ from dataclasses import dataclass
 
 from benchmarks.gradient import Gradient
 from benchmarks.scaling import Curve
+from benchmarks.search import Search
 
 FASTER = 1.8
 """How many times faster than automatic differentiation the closed form is to be."""
 
 NEAR = 1.7
 """Within how many times the limit of the machine it is to be."""
+
+SEARCH_GIGABYTES = 2.0
+"""The most memory that a search through all pairs may take."""
 
 LINEAR = 1.05
 """The exponent of p in time and memory that counts as linear."""
@@ -26,7 +30,7 @@ class Goal:
     met: bool
 
 
-def judge(gradients: list[Gradient], curves: list[Curve]) -> list[Goal]:
+def judge(gradients: list[Gradient], curves: list[Curve], found: Search) -> list[Goal]:
     """Hold the figures of the two largest sizes with sparse weights, and the slopes, against the goals."""
     sparse = sorted((g for g in gradients if g.weights == "sparse"), key=lambda g: g.n * g.p)
     large = sparse[-2:]
@@ -40,6 +44,12 @@ def judge(gradients: list[Gradient], curves: list[Curve]) -> list[Goal]:
         _at_most(time, upper, ours.slope.time, LINEAR),
         _at_most(time, decade, ours.slope.time_last_decade, LINEAR),
         _at_most(memory, decade, ours.slope.memory_last_decade, LINEAR),
+        _at_most(
+            "search through all pairs: peak memory, GB",
+            f"N = {found.n}, p = {found.p}, {found.draws} draws",
+            found.bytes / 1e9,
+            SEARCH_GIGABYTES,
+        ),
     ]
 
 

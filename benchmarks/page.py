@@ -10,6 +10,7 @@ from benchmarks.plot import draw
 from benchmarks.problem import WEIGHTS
 from benchmarks.provenance import Provenance
 from benchmarks.scaling import Curve
+from benchmarks.search import Search
 from benchmarks.tables import Table
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
@@ -32,6 +33,7 @@ def write(
     origin: Provenance,
     gradients: list[Gradient],
     curves: list[Curve],
+    found: Search,
     goals: list[Goal],
     tables: list[Table],
 ) -> list[Path]:
@@ -47,22 +49,23 @@ def write(
             asdict(one) | {"ratios": {name: asdict(r) for name, r in one.ratios.items()}} for one in gradients
         ],
         "curves": [asdict(curve) for curve in curves],
+        "search": asdict(found),
         "goals": [asdict(goal) for goal in goals],
     }
     numbers = results / "marginal.json"
     numbers.write_text(json.dumps(figures, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    draw(curves, results / "figure1.png")
+    figure = page.parent / "figure1.png"
+    draw(curves, figure)
     outline = page.read_text() if page.exists() else OUTLINE
     page.write_text(refresh(outline, body(origin, tables)))
-    return [numbers, results / "figure1.png", page]
+    return [numbers, figure, page]
 
 
 def body(origin: Provenance, tables: list[Table]) -> str:
     """What a run says, in Markdown."""
-    # The plot is named, not shown: what is outside docs is no part of the built pages.
     files = (
-        "The figure is drawn in `benchmarks/results/figure1.png`; "
-        "all numbers are in `marginal.json` beside it."
+        "![Time and peak memory of one marginal likelihood against p](figure1.png)\n\n"
+        "All numbers are in `benchmarks/results/marginal.json`."
     )
     return "\n".join([origin.sentence(), "", *(table.to_markdown() for table in tables), files])
 

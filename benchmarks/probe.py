@@ -67,7 +67,7 @@ def _measure(method: str, p: int, seed: int) -> Probe:
         before = _forget_peak()
         evaluate = chosen.prepare(make_design(ROWS, p, seed))
         seconds, value = _time(evaluate)
-    return Probe(seconds, max(_memory("VmHWM") - before, RESOLUTION), value)
+    return Probe(seconds, max(memory("VmHWM") - before, RESOLUTION), value)
 
 
 def _time(evaluate: "Evaluation") -> tuple[list[float], float]:
@@ -94,10 +94,11 @@ def _forget_peak() -> float:
     The peak of `getrusage` will not do: on Linux it outlives `exec`, and starts from that of the parent.
     """
     Path("/proc/self/clear_refs").write_text("5")
-    return _memory("VmRSS")
+    return memory("VmRSS")
 
 
-def _memory(field: str) -> float:
+def memory(field: str) -> float:
+    """A field of the process's status, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 

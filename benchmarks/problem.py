@@ -1,5 +1,7 @@
 """The problems that are timed: standard normal covariates, and prior variances sparse or even."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,10 +61,11 @@ def make_variances(kind: str, n: int, p: int, seed: int) -> Variances:
     return _sparse(n, p, seed) if kind == "sparse" else _even(p)
 
 
+@partial(jax.jit, static_argnames=("n", "p"))
 def _sparse(n: int, p: int, seed: int) -> Variances:
     prior = SKIM(expected_mains=ACTIVE)
     phi = ACTIVE / (p - ACTIVE) * SIGMA / np.sqrt(n)
-    position = jax.jit(lambda key: prior.sample(key, n, p))(jax.random.key(seed))
+    position = prior.sample(jax.random.key(seed), n, p)
     position |= {
         "log_sigma": jnp.log(SIGMA),
         "log_eta1": jnp.log(phi),

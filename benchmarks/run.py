@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import gradient, scaling
+from benchmarks import gradient, scaling, search
 from benchmarks.goals import judge
 from benchmarks.page import write
 from benchmarks.provenance import provenance
@@ -29,12 +29,15 @@ class Plan:
         Values of p for all methods of Figure 1, and further ones for some.
     rounds
         How often each point of Figure 1 is measured.
+    search
+        n, p and number of draws of the search for the strongest pairs.
     """
 
     sizes: Sequence[tuple[int, int]]
     effort: Effort
     grid: Sequence[int]
     rounds: int
+    search: tuple[int, int, int]
     extra: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
@@ -44,9 +47,16 @@ FULL = Plan(
     grid=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000],
     extra={"naive": [20, 50, 70, 140, 200]},
     rounds=3,
+    search=(200, 10_000, 100),
 )
 
-QUICK = Plan(sizes=[(20, 100)], effort=Effort(least=3, most=3, seconds=0.0), grid=[10, 30], rounds=1)
+QUICK = Plan(
+    sizes=[(20, 100)],
+    effort=Effort(least=3, most=3, seconds=0.0),
+    grid=[10, 30],
+    rounds=1,
+    search=(60, 40, 3),
+)
 
 
 def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
@@ -71,8 +81,9 @@ def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
         console.print("A quick run: the sizes are too small for the goals to mean anything.")
     gradients = gradient.measure(plan.sizes, plan.effort, seed)
     curves = scaling.measure(plan.grid, plan.extra, plan.rounds, seed)
-    goals = judge(gradients, curves)
-    shown = tables(gradients, curves, goals)
+    found = search.measure(*plan.search, seed)
+    goals = judge(gradients, curves, found)
+    shown = tables(gradients, curves, found, goals)
     for table in shown:
         console.print()
         console.print(table.to_rich())
@@ -80,5 +91,5 @@ def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
     if provenance(seed, threads).source != origin.source:
         raise SystemExit("The source changed during the run: its figures are of no one version. Run again.")
     if folder is not None:
-        for path in write(folder, origin, gradients, curves, goals, shown):
+        for path in write(folder, origin, gradients, curves, found, goals, shown):
             console.print(f"wrote {path}", highlight=False)

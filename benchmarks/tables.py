@@ -11,6 +11,7 @@ from benchmarks.method import METHODS
 from benchmarks.probe import RESOLUTION, ROWS
 from benchmarks.problem import WEIGHTS
 from benchmarks.scaling import Curve, Point, disagreement
+from benchmarks.search import STRONGEST, Search
 from benchmarks.timing import Times
 
 
@@ -39,7 +40,7 @@ class Table:
         return f"### {self.title}\n\n{self.note}\n\n" + "\n".join(lines) + "\n"
 
 
-def tables(gradients: list[Gradient], curves: list[Curve], goals: list[Goal]) -> list[Table]:
+def tables(gradients: list[Gradient], curves: list[Curve], found: Search, goals: list[Goal]) -> list[Table]:
     """All tables in the order in which they are shown."""
     return [
         _goals(goals),
@@ -48,7 +49,21 @@ def tables(gradients: list[Gradient], curves: list[Curve], goals: list[Goal]) ->
         _shifts(gradients),
         _scaling(curves),
         _slopes(curves),
+        _search(found),
     ]
+
+
+def _search(found: Search) -> Table:
+    note = (
+        "The strongest pairs by |mean|/sd over all draws, exactly, in a fresh process: seconds with "
+        "compilation, peak resident memory of the process, and how many of the "
+        f"{STRONGEST} strongest are those in the simulated response."
+    )
+    pairs = found.p * (found.p - 1) // 2
+    row = [f"{found.n}", f"{found.p}", f"{found.draws}", f"{pairs}", f"{found.seconds:.0f}"]
+    row += [f"{found.bytes / 1e9:.2f}", f"{found.found} of {STRONGEST}"]
+    heads = ["N", "p", "draws", "pairs", "seconds", "peak GB", "true"]
+    return Table("Search through all pairs", note, heads, [row])
 
 
 def _goals(goals: list[Goal]) -> Table:

@@ -66,6 +66,7 @@ class Problem:
     components: int
     pairs: int
     extra: bool
+    spread: float
     sigma: float
 
     def build(self) -> tuple[Design, Variances, float]:
@@ -73,7 +74,7 @@ class Problem:
         numbers = max(self.numbers, 0 if self.factors or self.binaries else 1)
         made = make_design(self.seed, self.n, numbers, list(self.factors), self.binaries)
         variances = make_variances(
-            self.seed + 1, made.p, self.degree, self.components, self.pairs, self.extra
+            self.seed + 1, made.p, self.degree, self.components, self.pairs, self.extra, self.spread
         )
         return made, variances, self.sigma
 
@@ -91,5 +92,6 @@ def problems(max_degree: int = 4, max_rows: int = 12) -> st.SearchStrategy[Probl
         components=st.integers(1, 2),
         pairs=st.integers(0, 2),
         extra=st.booleans(),
-        sigma=st.floats(-2.0, 2.0).map(np.exp).map(float),
+        spread=st.sampled_from([0.5, 2.0, 4.0]),
+        sigma=st.floats(-3.0, 3.0).map(np.exp).map(float),
     )

@@ -33,7 +33,7 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "benchmarks" / "results" / "marginal.json").read_text())
 
-    assert set(results) == {"provenance", "units", "weights", "gradients", "curves", "goals"}
+    assert set(results) == {"provenance", "units", "weights", "gradients", "curves", "search", "goals"}
     assert set(results["provenance"]) == {"date", "seed", "threads", "processor", "versions", "source"}
     assert results["provenance"]["threads"] == 1
     assert {"python", "interplay", "jax", "numpy"} <= set(results["provenance"]["versions"])
@@ -58,6 +58,7 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
     by_method = [[point["value"] for point in curve["points"]] for curve in results["curves"]]
     assert by_method[1] == pytest.approx(by_method[0], rel=1e-9)
     assert by_method[2] == pytest.approx(by_method[0], rel=1e-9)
+    assert all(0 < x < math.inf for x in numbers(results["search"]))
     for goal in results["goals"]:
         bound = float(goal["bound"].split()[1])
         assert goal["met"] == (
@@ -66,7 +67,7 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
 
     page = (tmp_path / "docs" / "benchmarks.md").read_text()
     assert "| closed / limit |" in page
-    assert (tmp_path / "benchmarks" / "results" / "figure1.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "docs" / "figure1.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_quick_run_does_not_replace_the_committed_results() -> None:

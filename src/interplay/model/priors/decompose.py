@@ -20,7 +20,7 @@ TOLERANCE = 1e-9
 ROWS = 512
 """Rows of V looked at together, so that p² numbers are never held."""
 
-TRIES = 4
+TRIES = 3
 """Starting points for each number of components."""
 
 
@@ -153,7 +153,7 @@ def _fit(p: int, block: Block, components: int, random: np.random.Generator) -> 
     typical = np.sqrt(np.mean(V[above]) / 2.0) if above[0].size else 0.0
     start = typical * random.exponential(size=components * len(some)) + 1e-12
     fit = least_squares(
-        residuals, start, jacobian, bounds=(0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300
+        residuals, start, jacobian, bounds=(0, np.inf), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=100
     )
     q = fit.x.reshape(components, -1)
     q[q < 1e-7 * q.max()] = 0.0
