@@ -284,3 +284,22 @@ def test_ten_thousand_columns():
     fitted = design(pd.DataFrame(X).add_prefix("g"), generator.normal(size=20))
     assert fitted.p == fitted.d == 10_000
     assert_allclose(fitted.X, (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-12)
+
+
+def test_copy_of_a_named_response_is_refused() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0, 3.0], "y": [0.5, 1.0, 3.0, 2.0]})
+    with pytest.raises(DataError, match="'y2' equals the response"):
+        design(frame.assign(y2=frame["y"]), "y")
+
+
+def test_column_named_like_a_level_is_refused() -> None:
+    frame = pd.DataFrame({"g": ["u", "v", "u", "v"], "g[u]": [1.0, 5.0, 2.0, 4.0], "y": [0.5, 1.0, 3.0, 2.0]})
+    with pytest.raises(DataError, match="both a column and a level"):
+        design(frame, "y")
+
+
+def test_numbers_far_from_zero_are_warned_of_where_not_centred() -> None:
+    frame = pd.DataFrame({"a": [10001.0, 10002.0, 10004.0, 10003.0], "y": [0.5, 1.0, 3.0, 2.0]})
+    design(frame, "y")
+    with pytest.warns(UserWarning, match="not centred"):
+        design(frame, "y", standardize=False)

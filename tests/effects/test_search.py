@@ -13,6 +13,7 @@ from interplay.effects.mixture import Mixture
 from interplay.effects.search import By, strongest_pairs
 from interplay.model.kernelspace import kernel_space
 from interplay.model.terms import interactions
+from interplay.model.variances import Variances
 from interplay.model.weightspace import weight_space
 
 
@@ -38,7 +39,8 @@ def test_equals_looking_at_all(
     monkeypatch.setattr(search, "BLOCK", 5)
     monkeypatch.setattr(search, "CANDIDATES", 6)
     made, kernel, weight = problem(numbers, factors, n=18, pairs=pairs)
-    terms = interactions(made, range(made.p))
+    mirrored = {v.start for v in made.variables if len(v.levels) == 2}
+    terms = [term for term in interactions(made, range(made.p)) if not mirrored & set(term)]
     mixture = Mixture(*kernel.effects(terms))
     scores = np.abs(mixture.mean) / (mixture.sd if by == "ratio" else 1.0)
     order = np.argsort(-scores)[:6]
@@ -47,6 +49,19 @@ def test_equals_looking_at_all(
         got = np.abs(posterior.mean) / (posterior.sd if by == "ratio" else 1.0)
         np.testing.assert_allclose(got, scores[order], rtol=1e-6)
         assert set(found) == {terms[i] for i in order}
+
+
+def test_dense_prior_whose_bounds_are_loose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 8)
+    monkeypatch.setattr(search, "TERMS", 16)
+    made = make_design(22, n=15, numbers=20, factors=[])
+    even = Variances(jnp.ones(2), jnp.ones((2, 1, 20)), jnp.full((2, 1, 2), 0.3), jnp.full((2, 1), 0.1))
+    conditional = Conditional(kernel_space(made), even, np.array([0.5, 0.6]))
+    terms = interactions(made, range(made.p))
+    mixture = Mixture(*conditional.effects(terms))
+    scores = np.sort(np.abs(mixture.mean) / mixture.sd)[::-1]
+    _, found = strongest_pairs(conditional, made, 5)
+    np.testing.assert_allclose(np.abs(found.mean) / found.sd, scores[:5])
 
 
 def test_more_than_there_are() -> None:

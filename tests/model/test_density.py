@@ -16,7 +16,7 @@ from interplay.model.priors import SKIM, BlockDegree, Prior
 @pytest.mark.parametrize("n", [10, 120])
 def test_is_prior_plus_likelihood_with_its_gradient(prior: Prior, n: int) -> None:
     made = make_design(31, n=n, numbers=3, factors=[3])
-    space = engine(made, degree=prior.degree, quadratic=prior.quadratic)
+    space = engine(made, prior)
     density = log_density(prior, space, made.n, made.p)
     position = prior.sample(jax.random.key(0), made.n, made.p)
     values = prior.constrain(position, made.n, made.p)
@@ -35,7 +35,7 @@ def test_is_prior_plus_likelihood_with_its_gradient(prior: Prior, n: int) -> Non
 def test_nowhere_an_exception(bad: float) -> None:
     prior = SKIM()
     made = make_design(32, n=10, numbers=3, factors=[])
-    density = log_density(prior, engine(made), made.n, made.p)
+    density = log_density(prior, engine(made, prior), made.n, made.p)
     position = prior.sample(jax.random.key(1), made.n, made.p)
     position["log_sigma"] = jnp.asarray(bad)
     value, gradient = jax.jit(jax.value_and_grad(density))(position)
@@ -47,7 +47,7 @@ def test_second_evaluation_is_not_traced_again() -> None:
     traces = 0
     prior = SKIM()
     made = make_design(33, n=10, numbers=3, factors=[])
-    density = log_density(prior, engine(made), made.n, made.p)
+    density = log_density(prior, engine(made, prior), made.n, made.p)
 
     @jax.jit
     def evaluate(position: dict) -> jax.Array:
@@ -58,3 +58,16 @@ def test_second_evaluation_is_not_traced_again() -> None:
     for seed in range(3):
         evaluate(prior.sample(jax.random.key(seed), made.n, made.p))
     assert traces == 1
+
+
+@pytest.mark.user_settings
+def test_single_precision_is_refused() -> None:
+    made = make_design(34, n=10, numbers=3, factors=[])
+    with pytest.raises(RuntimeError, match="64-bit"):
+        log_density(SKIM(), engine(made, SKIM()), made.n, made.p)
+
+
+def test_a_prior_that_does_not_fit_is_refused() -> None:
+    made = make_design(34, n=10, numbers=3, factors=[])
+    with pytest.raises(ValueError, match="must be below 3"):
+        log_density(SKIM(expected_mains=9), engine(made, SKIM()), made.n, made.p)

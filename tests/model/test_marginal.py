@@ -1,6 +1,7 @@
 """Marginal likelihood = scipy = Woodbury = naive; gradient = automatic differentiation = differences."""
 
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from interplay.data.design import Design
 from interplay.model.kernel import gram
 from interplay.model.kernelspace import KernelSpace, kernel_space
 from interplay.model.marginal import engine
+from interplay.model.priors import SKIM
 from interplay.model.variances import Variances
 from interplay.model.weightspace import WeightSpace, weight_space
 
@@ -94,7 +96,7 @@ def test_engines_agree_to_1e_8() -> None:
     design = make_design(5, n=60, numbers=4, factors=[3], binaries=1)
     variances = make_variances(6, design.p, 2, spread=1.0)
     kernel, weight = both_engines(design, variances)
-    assert isinstance(engine(design), WeightSpace)
+    assert isinstance(engine(design, SKIM()), WeightSpace)
     for sigma in (0.1, 1.0, 10.0):
         one, other = (
             jax.value_and_grad(space.log_likelihood, argnums=(0, 1))(variances, jnp.asarray(sigma))
@@ -104,9 +106,9 @@ def test_engines_agree_to_1e_8() -> None:
 
 
 def test_cheaper_engine_is_chosen() -> None:
-    assert isinstance(engine(make_design(0, n=12, numbers=6, factors=[])), KernelSpace)
-    assert isinstance(engine(make_design(0, n=200, numbers=6, factors=[])), WeightSpace)
-    assert isinstance(engine(make_design(0, n=30, numbers=6, factors=[]), degree=3), KernelSpace)
+    assert isinstance(engine(make_design(0, n=12, numbers=6, factors=[]), SKIM()), KernelSpace)
+    assert isinstance(engine(make_design(0, n=200, numbers=6, factors=[]), SKIM()), WeightSpace)
+    assert isinstance(engine(make_design(0, n=30, numbers=6, factors=[]), SKIM(degree=3)), KernelSpace)
 
 
 @pytest.mark.parametrize("bad", [0.0, jnp.nan, jnp.inf])
@@ -190,3 +192,27 @@ def test_chains_in_lock_step_get_the_same_values() -> None:
         alone = jax.jit(evaluate)(draw, sigma[k])
         mine = jax.tree.map(lambda leaf, k=k: leaf[k], together)
         np.testing.assert_allclose(ravel_pytree(mine)[0], ravel_pytree(alone)[0], rtol=1e-10)
+
+
+def test_many_columns_in_several_blocks_with_factors() -> None:
+    design = make_design(14, n=16, numbers=600, factors=[4, 3], binaries=2)
+    variances = make_variances(15, design.p, 2, pairs=2, spread=1.0)
+    variances = replace(variances, weights=variances.weights / 100)
+    for tolerance in (0.0, 1e-4):
+        space = kernel_space(design, variances.pairs, tolerance=tolerance)
+        closed = value_and_gradient(space, variances, jnp.asarray(0.6))
+        plain = jax.jit(jax.value_and_grad(partial(plain_log_likelihood, space)))(variances, jnp.asarray(0.6))
+        assert float(closed[0]) == pytest.approx(float(plain[0]), abs=max(tolerance, 1e-9))
+        differences = (closed[1].weights - plain[1].weights) * variances.weights
+        assert np.abs(differences).max() < max(tolerance, 1e-9)
+
+
+def test_engines_refuse_another_prior() -> None:
+    design = make_design(16, n=40, numbers=3, factors=[])
+    with_pair, without = (make_variances(17, design.p, 2, pairs=k) for k in (1, 0))
+    with pytest.raises(ValueError, match="1 named pairs"):
+        kernel_space(design).log_likelihood(with_pair, jnp.asarray(1.0))
+    with pytest.raises(ValueError, match="up to order 2"):
+        weight_space(design, degree=3).log_likelihood(without, jnp.asarray(1.0))
+    with pytest.raises(ValueError, match="must be below 3"):
+        engine(design, SKIM(expected_mains=10))

@@ -154,11 +154,19 @@ def test_two_way_induces_the_variances_of_the_theorem() -> None:
         (lambda: TwoWay(TwoWayKernel(np.ones((1, 3)), np.ones(2), np.ones(2))), "lam"),
         (lambda: TwoWay(TwoWayKernel(np.ones((1, 2)), np.full(2, -9.0), np.ones(2))), "mains"),
         (lambda: TwoWay(TwoWayKernel(np.ones((1, 2)), np.ones(2), np.ones(2), -2.0)), "intercept"),
+        (lambda: TwoWay(TwoWayKernel([[1.0, np.nan]], [1.0, 1.0], [1.0, 1.0])), "mains"),
+        (lambda: TwoWay(TwoWayKernel([[1, 1]], [1, 1], [1, 1], 0, ((0, 1), (0, 1)), (1.0, 1.0))), "pairs"),
+        (lambda: TwoWay.from_variances(4, mains=np.ones(3), pairs=1.0), "mains have shape"),
     ],
 )
 def test_wrong_settings_are_refused_in_words(make: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_one_variable_needs_no_pairs() -> None:
+    prior = TwoWay.from_variances(1, mains=2.0, pairs=1.0, squares=1.0)
+    assert (prior.kernel.variance((0,)), prior.kernel.variance((0, 0))) == (2.0, 1.0)
 
 
 def test_expected_mains_defaults_to_half_of_few_variables() -> None:

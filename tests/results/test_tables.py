@@ -39,6 +39,12 @@ def test_paper_rule_asks_for_the_mains() -> None:
     assert not table.loc["pair", "selected"]
 
 
+def test_paper_rule_refuses_pairs_without_their_mains() -> None:
+    made = make_design(41, n=12, numbers=3, factors=[])
+    with pytest.raises(ValueError, match="those of 1 of their columns are not in this table"):
+        effect_table(made, [(0,), (0, 1)], Mixture(np.ones((1, 2)), np.ones((1, 2))), rule="paper")
+
+
 def test_wrong_probability() -> None:
     made = make_design(41, n=12, numbers=3, factors=[])
     with pytest.raises(ValueError, match="between 0 and 1"):

@@ -60,7 +60,7 @@ def conditional_at_truth(made: Design, study: Simulation) -> Conditional:
         "sigma": jnp.asarray(study.noise_sd / made.response_scale),
     }
     variances = jax.tree.map(lambda leaf: leaf[None], prior.variances(hyperparameters, made.p))
-    return Conditional(engine(made, quadratic=False), variances, hyperparameters["sigma"][None])
+    return Conditional(engine(made, prior), variances, hyperparameters["sigma"][None])
 
 
 def _rendered(title: str, effects: pd.DataFrame, study: Simulation) -> Table:

@@ -1,5 +1,7 @@
 """What every column must satisfy before it enters a design."""
 
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,12 +9,15 @@ import numpy as np
 from jaxtyping import Float
 
 from interplay.data.column import Column
-from interplay.data.errors import DataError, listed
+from interplay.data.errors import DataError, listed, quoted
 from interplay.data.files import place
 
 # Products of two such values still fit into double precision.
 LARGEST = 1e150
 # A standard deviation below this share of the mean is rounding, not variation.
+FAR = 1000.0
+"""Ratio of mean to standard deviation past which a number should be centred."""
+
 NEGLIGIBLE = 1e-12
 
 
@@ -63,10 +68,10 @@ def check_missing(columns: Sequence[Column], impute: str | None, file: Path | No
             f"Leave it out with drop={empty!r}."
         )
     if impute is None:
-        refuse_missing(columns, file)
+        refuse_missing(columns, file, "Leave these rows out, drop the columns, or pass impute='mean'.")
 
 
-def refuse_missing(columns: Sequence[Column], file: Path | None) -> None:
+def refuse_missing(columns: Sequence[Column], file: Path | None, advice: str) -> None:
     """Refuse missing values, saying how many there are in each column and where the first is."""
     gaps = [column for column in columns if column.missing.any()]
     if gaps:
@@ -75,8 +80,7 @@ def refuse_missing(columns: Sequence[Column], file: Path | None) -> None:
         shown = [f"'{c.name}' {k} (first in {at})" for c, k, at in zip(gaps, counts, first, strict=False)]
         more = f" and {len(gaps) - len(shown)} more columns" if len(gaps) > len(shown) else ""
         raise DataError(
-            f"missing values (NaN): {', '.join(shown)}{more}. Expected a value in "
-            "every cell. Leave these rows out, drop the columns, or pass impute='mean'."
+            f"missing values (NaN): {', '.join(shown)}{more}. Expected a value in every cell. {advice}"
         )
 
 
@@ -84,6 +88,30 @@ def check_impute(impute: str | None) -> None:
     """Refuse ways of imputing that do not exist."""
     if impute not in (None, "mean"):
         raise DataError(f"got impute={impute!r}: expected None or 'mean'. Choose one of these.")
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    """Refuse a column that is named like the level of a factor."""
+    twice = [label for label, count in Counter(labels).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"'{twice[0]}' is both a column and a level of a factor: expected labels that differ. "
+            "Rename the column."
+        )
+
+
+def warn_uncentred(
+    names: Sequence[str], centres: Float[np.ndarray, " k"], scales: Float[np.ndarray, " k"]
+) -> None:
+    """Warn of numbers so far from zero that their products are all but collinear."""
+    far = [name for name, flag in zip(names, np.abs(centres) / FAR > scales, strict=True) if flag]
+    if far:
+        warnings.warn(
+            f"not centred, and more than {FAR:g} standard deviations from zero: {quoted(far)}. Products of"
+            " such columns cannot be told apart in working precision. Pass standardize=True, or centre them.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_size(X: Float[np.ndarray, "n d"], labels: Sequence[str], file: Path | None, advice: str) -> None:

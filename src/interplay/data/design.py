@@ -146,11 +146,13 @@ def design(
     if standardize:
         all_centres[starts], all_scales[starts] = centres, scales
     else:
+        checks.warn_uncentred([v.name for v in variables if not v.levels], centres, scales)
         fills[starts] = centres
     X = assemble(columns, variables, all_centres, all_scales, fills)
     (centre,), (scale,) = checks.moments(target.values[:, None]) if standardize else ([0.0], [1.0])
     y = (target.values - centre) / scale
     labels = [label for variable in variables for label in variable.labels]
+    checks.check_labels(labels)
     advice = "Rescale it (divide by a power of ten), or pass standardize=True."
     checks.check_size(X, labels, table.file, advice)
     checks.check_size(y[:, None], [target.name], table.file, advice)
@@ -194,7 +196,8 @@ def encode(design: Design, source: Any) -> Float[np.ndarray, "m d"]:
     columns, file = match(source, design.variables, source_names, ignored)
     checks.check_finite(columns, file)
     if design.impute is None:
-        checks.refuse_missing(columns, file)
+        advice = "Leave these rows out, or make the design with impute='mean'."
+        checks.refuse_missing(columns, file, advice)
     X = assemble(columns, design.variables, design.centres, design.scales, design.fills)
     checks.check_size(X, design.labels, file, "Check the units of these rows against those of the design.")
     return X

@@ -159,7 +159,7 @@ def real_covariates(
         raise DataError(
             f"covariate '{factors[0]}' is a factor: expected numbers. Leave out or recode {factors!r}."
         )
-    refuse_missing(table.columns, table.file)
+    refuse_missing(table.columns, table.file, "Leave these rows out, or fill the gaps first.")
     check_finite(table.columns, table.file)
     matrix = np.column_stack([column.values for column in table.columns])
     centres, scales = moments(matrix)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from interplay.data.checks import is_constant
 from interplay.data.column import Column, Kind, parse
 from interplay.data.errors import DataError, nearest, quoted
 from interplay.data.files import place
@@ -101,6 +100,7 @@ def read(
         target = _given_response(response, columns)
     if target is not None:
         _check_response(target, frame.file)
+        _check_copies(target, columns)
     return Table(columns, target, source_names, frame.file)
 
 
@@ -146,17 +146,21 @@ def _given_response(response: Any, columns: tuple[Column, ...]) -> Column:
             f"the response has {len(frame.data)} values for {n} rows of covariates: expected as many values "
             "as rows. Select the same rows in both."
         )
-    column = parse(frame, [name], judge=False)[0]
-    if column.kind != "categorical" and not is_constant(column):
-        for covariate in columns:
-            if covariate.kind == column.kind and np.array_equal(
-                covariate.values, column.values, equal_nan=True
-            ):
-                raise DataError(
-                    f"covariate '{covariate.name}' equals the response '{name}' in every row: expected "
-                    f"covariates without the response. Leave it out with drop=['{covariate.name}']."
-                )
-    return column
+    return parse(frame, [name], judge=False)[0]
+
+
+def _check_copies(response: Column, columns: tuple[Column, ...]) -> None:
+    """Refuse a covariate that is the response under another name."""
+    if response.kind == "categorical" or np.unique(response.values).size < 2:
+        return
+    for covariate in columns:
+        if covariate.kind == response.kind and np.array_equal(
+            covariate.values, response.values, equal_nan=True
+        ):
+            raise DataError(
+                f"covariate '{covariate.name}' equals the response '{response.name}' in every row: expected "
+                f"covariates without the response. Leave it out with drop=['{covariate.name}']."
+            )
 
 
 def _response_frame(response: Any, covariates: dict[str, Column]) -> Frame:

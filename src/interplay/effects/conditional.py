@@ -1,7 +1,9 @@
 """The posterior of effects and of the regression function, given draws of the hyperparameters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,8 @@ from interplay.model.marginal import Engine
 from interplay.model.terms import Term, Terms, as_arrays
 from interplay.model.variances import Variances
 from interplay.precision import double_precision
+
+Question = Literal["effects", "joint", "predict"]
 
 TERMS = 4096
 """Terms or rows at a time, which bounds the memory at O(n) for each of them."""
@@ -38,16 +42,14 @@ class Conditional:
     @double_precision
     def effects(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
         """Mean and standard deviation of each term, in each draw."""
-        parts = [
-            _effects(self.engine, self.variances, self.sigma, as_arrays(terms[start : start + TERMS]))
-            for start in range(0, len(terms), TERMS)
-        ]
-        return _side_by_side(parts, len(self.sigma))
+        self._check(terms)
+        return self._in_parts("effects", terms, as_arrays)
 
     @double_precision
     def joint(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t t"]]:
         """Mean and covariance of the terms together, in each draw."""
-        mean, covariance = _joint(self.engine, self.variances, self.sigma, as_arrays(terms))
+        self._check(terms)
+        mean, covariance = _answer(self.engine, self.variances, self.sigma, as_arrays(terms), "joint")
         return np.asarray(mean), np.asarray(covariance)
 
     @double_precision
@@ -55,41 +57,35 @@ class Conditional:
         self, rows: Float[np.ndarray, "m d"]
     ) -> tuple[Float[np.ndarray, "s m"], Float[np.ndarray, "s m"]]:
         """Mean and standard deviation of the regression function at new rows, in each draw."""
+        return self._in_parts("predict", rows, jnp.asarray)
+
+    def _check(self, terms: Sequence[Term]) -> None:
+        d = self.engine.layout.owner.shape[0]
+        for term in terms:
+            if any(not 0 <= column < d for column in term):
+                raise ValueError(
+                    f"The term {term} names a column outside 0 … {d - 1}. Find terms by name with"
+                    " `interplay.model.terms.parse`."
+                )
+
+    def _in_parts(
+        self, question: Question, asked: Sequence[Term] | np.ndarray, ready: Callable[[Any], Any]
+    ) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
         parts = [
-            _predict(self.engine, self.variances, self.sigma, jnp.asarray(rows[start : start + TERMS]))
-            for start in range(0, len(rows), TERMS)
+            _answer(self.engine, self.variances, self.sigma, ready(asked[start : start + TERMS]), question)
+            for start in range(0, len(asked), TERMS)
         ]
-        return _side_by_side(parts, len(self.sigma))
+        if not parts:
+            return np.zeros((len(self.sigma), 0)), np.zeros((len(self.sigma), 0))
+        means, variances = zip(*parts, strict=True)
+        return np.concatenate(means, axis=1), np.sqrt(np.concatenate(variances, axis=1))
 
 
-def _side_by_side(
-    parts: list[tuple[Array, Array]], draws: int
-) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
-    if not parts:
-        return np.zeros((draws, 0)), np.zeros((draws, 0))
-    means, variances = zip(*parts, strict=True)
-    return np.concatenate(means, axis=1), np.sqrt(np.concatenate(variances, axis=1))
-
-
-@jax.jit
-def _effects(engine: Engine, variances: Variances, sigma: Array, terms: Terms) -> tuple[Array, Array]:
+@partial(jax.jit, static_argnames="question")
+def _answer(
+    engine: Engine, variances: Variances, sigma: Array, asked: Terms | Array, question: Question
+) -> tuple[Array, Array]:
     def one(draw: tuple[Variances, Array]) -> tuple[Array, Array]:
-        return engine.effects(engine.factorise(*draw), draw[0], terms)
-
-    return jax.lax.map(one, (variances, sigma))
-
-
-@jax.jit
-def _joint(engine: Engine, variances: Variances, sigma: Array, terms: Terms) -> tuple[Array, Array]:
-    def one(draw: tuple[Variances, Array]) -> tuple[Array, Array]:
-        return engine.joint(engine.factorise(*draw), draw[0], terms)
-
-    return jax.lax.map(one, (variances, sigma))
-
-
-@jax.jit
-def _predict(engine: Engine, variances: Variances, sigma: Array, rows: Array) -> tuple[Array, Array]:
-    def one(draw: tuple[Variances, Array]) -> tuple[Array, Array]:
-        return engine.predict(engine.factorise(*draw), draw[0], rows)
+        return getattr(engine, question)(engine.factorise(*draw), draw[0], asked)
 
     return jax.lax.map(one, (variances, sigma))

@@ -21,6 +21,9 @@ class Mixture:
     means: Float[np.ndarray, "s t"]
     sds: Float[np.ndarray, "s t"]
 
+    def __post_init__(self) -> None:
+        _check_finite(self.means, self.sds)
+
     @property
     def mean(self) -> Float[np.ndarray, " t"]:
         """Mean of the mixture."""
@@ -58,6 +61,8 @@ class Mixture:
 
     def quantile(self, q: float) -> Float[np.ndarray, " t"]:
         """The q-quantile, by root finding between the smallest and largest quantile of a Gaussian."""
+        if not 0.0 < q < 1.0:
+            raise ValueError(f"q={q!r}: expected a probability between 0 and 1.")
         quantiles = self.means + self.sds * ndtri(q)
         low, high = quantiles.min(axis=0), quantiles.max(axis=0)
         # Where all Gaussians agree, to rounding, an end of the bracket is the quantile.
@@ -97,6 +102,9 @@ class JointMixture:
     means: Float[np.ndarray, "s t"]
     covariances: Float[np.ndarray, "s t t"]
 
+    def __post_init__(self) -> None:
+        _check_finite(self.means, self.covariances)
+
     @property
     def mean(self) -> Float[np.ndarray, " t"]:
         """Mean of the mixture."""
@@ -115,6 +123,17 @@ class JointMixture:
         roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
         noise = random.standard_normal((size, self.means.shape[1]))
         return self.means[component] + np.einsum("sij,sj->si", roots[component], noise)
+
+
+def _check_finite(means: np.ndarray, spreads: np.ndarray) -> None:
+    # A draw that is not a number must never come out as a certain effect.
+    bad = ~(np.isfinite(means).all(axis=1) & np.isfinite(spreads).reshape(len(means), -1).all(axis=1))
+    if bad.any():
+        raise ValueError(
+            f"The posterior of {bad.sum()} of {bad.size} draws is not a number (first: {np.argmax(bad)}):"
+            " there K + σ²I is not positive definite to working precision. Expected prior variances within"
+            " about 10⁶ times the noise variance; standardise the data, or take these draws out."
+        )
 
 
 def _ratio(means: np.ndarray, sds: np.ndarray) -> np.ndarray:

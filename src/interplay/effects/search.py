@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from interplay.data.design import Design
-from interplay.effects.conditional import Conditional
+from interplay.effects.conditional import TERMS, Conditional
 from interplay.effects.mixture import Mixture
 from interplay.model.terms import Term
 from interplay.precision import double_precision
@@ -41,6 +41,9 @@ class _Ranked:
         rest = float(scores[order[size]]) if len(order) > size else -np.inf
         kept = order[:size]
         return _Ranked(scores[kept], pairs[kept], max(self.let_go, rest))
+
+
+_NONE = _Ranked(np.zeros(0), np.zeros((0, 2), dtype=int), -np.inf)
 
 
 @double_precision
@@ -72,24 +75,34 @@ def strongest_pairs(
     candidates = max(CANDIDATES, 4 * size) if by == "ratio" else size
     while True:
         ranked = _pass_over(conditional, design, candidates, by)
-        terms: list[Term] = [(int(i), int(j)) for i, j in ranked.pairs]
-        mixture = Mixture(*conditional.effects(terms))
-        scores = _score(np.abs(mixture.mean), mixture.sd) if by == "ratio" else np.abs(mixture.mean)
-        best = np.argsort(-scores, kind="stable")[:size]
+        best = _exact(conditional, ranked, size, by)
         # A pair that was let go has a bound of at most `let_go`: it cannot be stronger than these.
-        if by == "mean" or len(best) < size or scores[best[-1]] >= ranked.let_go:
-            return [terms[i] for i in best], Mixture(mixture.means[:, best], mixture.sds[:, best])
+        if by == "mean" or len(best.scores) < size or best.scores[-1] >= ranked.let_go:
+            terms: list[Term] = [(int(i), int(j)) for i, j in best.pairs]
+            return terms, Mixture(*conditional.effects(terms))
         candidates *= 8
+
+
+def _exact(conditional: Conditional, ranked: _Ranked, size: int, by: By) -> _Ranked:
+    """The best of the candidates, from the highest bound down until no other can be among them."""
+    best = _NONE
+    for start in range(0, len(ranked.scores), TERMS):
+        if len(best.scores) == size and best.scores[-1] >= ranked.scores[start]:
+            break
+        pairs = ranked.pairs[start : start + TERMS]
+        mixture = Mixture(*conditional.effects([(int(i), int(j)) for i, j in pairs]))
+        best = best.add(_score(mixture.mean, mixture.sd, by), pairs, size)
+    return best
 
 
 def _pass_over(conditional: Conditional, design: Design, size: int, by: By) -> _Ranked:
     screen = conditional.engine.pair_screen(conditional.variances, jnp.asarray(conditional.sigma))
-    ranked = _Ranked(np.zeros(0), np.zeros((0, 2), dtype=int), -np.inf)
-    starts = range(0, design.d, BLOCK)
-    for left in (np.arange(s, min(s + BLOCK, design.d)) for s in starts):
-        for right in (np.arange(s, min(s + BLOCK, design.d)) for s in starts if s >= left[0]):
+    ranked = _NONE
+    blocks = np.split(_columns(design), np.arange(BLOCK, design.d, BLOCK))
+    for position, left in enumerate(blocks):
+        for right in blocks[position:]:
             mean, least_sd = (np.asarray(part) for part in screen(jnp.asarray(left), jnp.asarray(right)))
-            scores = _score(np.abs(mean), least_sd) if by == "ratio" else np.abs(mean)
+            scores = _score(mean, least_sd, by)
             i, j = np.nonzero(design.owner[left][:, None] < design.owner[right][None])
             scores = scores[i, j]
             keep = (
@@ -99,5 +112,13 @@ def _pass_over(conditional: Conditional, design: Design, size: int, by: By) -> _
     return ranked
 
 
-def _score(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    return np.divide(mean, sd, out=np.zeros_like(mean), where=sd > 0)
+def _columns(design: Design) -> Int[np.ndarray, " c"]:
+    """All columns but one of each factor of two levels: its effects mirror those of the other."""
+    mirrored = {variable.start for variable in design.variables if len(variable.levels) == 2}
+    return np.array([column for column in range(design.d) if column not in mirrored])
+
+
+def _score(mean: np.ndarray, sd: np.ndarray, by: By) -> np.ndarray:
+    if by == "mean":
+        return np.abs(mean)
+    return np.divide(np.abs(mean), sd, out=np.zeros_like(mean), where=sd > 0)

@@ -25,6 +25,12 @@ def log_density(prior: Prior, engine: Engine, n: int, p: int) -> Callable[[Posit
     n, p
         Rows and variables of the data.
     """
+    prior.check(p)
+    if jnp.zeros(()).dtype != jnp.float64:
+        raise RuntimeError(
+            "The log density needs 64-bit arrays, and JAX makes 32-bit ones here. Build and use it inside"
+            " `with jax.enable_x64(True):`."
+        )
 
     def raw(position: Position) -> Float[Array, ""]:
         hyperparameters = prior.constrain(position, n, p)

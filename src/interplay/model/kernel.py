@@ -54,6 +54,11 @@ def assemble(
     pair_product
         Computes Φ diag(v) Φᵀ for the products Φ of the columns of the layout's named pairs.
     """
+    if variances.pairs != layout.pairs:
+        raise ValueError(
+            f"The prior has {len(variances.pairs)} named pairs, the data were made ready for"
+            f" {len(layout.pairs)} others. Make them ready with the same prior."
+        )
     owner, degree = layout.owner, variances.degree
     # What is linear in F_2 needs one product for all components: the quadratic effects and, where no
     # interaction beyond pairs is wanted, the −½ Σ_g z_g² in e_2 = ½ (e_1² − Σ_g z_g²).

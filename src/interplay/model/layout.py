@@ -10,7 +10,7 @@ from interplay.data.design import Design
 from interplay.model.trees import Leaf, record
 
 
-@record("has_factors")
+@record("has_factors", "pairs")
 class Layout:
     """The columns of a design as the kernel sees them.
 
@@ -28,6 +28,8 @@ class Layout:
         Which of the named pairs each product belongs to, (q,).
     has_factors
         Whether any variable has levels.
+    pairs
+        The named pairs of variables.
     """
 
     owner: Leaf
@@ -36,6 +38,7 @@ class Layout:
     pair_columns: Leaf
     pair_of_product: Leaf
     has_factors: bool
+    pairs: tuple[tuple[int, int], ...]
 
     @property
     def effect_scale(self) -> Float[Array, " d"]:
@@ -62,6 +65,7 @@ def layout(design: Design, pairs: Sequence[tuple[int, int]] = ()) -> Layout:
         pair_columns=jnp.asarray(indices[:, :2]),
         pair_of_product=jnp.asarray(indices[:, 2]),
         has_factors=bool(np.any(levels > 1)),
+        pairs=tuple(pairs),
     )
 
 

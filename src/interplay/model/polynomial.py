@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from functools import reduce
 from math import factorial, prod
 from operator import mul
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 Matrix = Float[np.ndarray, "n p"]
 Monomial = tuple[int, ...]
+Values = Any
+"""An array, or nested lists of numbers."""
 
 
 def polynomial(
@@ -69,14 +72,18 @@ class TwoWayKernel:
         Single pairs i < j and their ν.
     """
 
-    lam: np.ndarray
-    alpha_sq: np.ndarray
-    psi_sq: np.ndarray
+    lam: Values
+    alpha_sq: Values
+    psi_sq: Values
     A: float | int = 0.0
     pairs: tuple[tuple[int, int], ...] = ()
     nu: tuple[float, ...] = ()
 
     degree = 2
+
+    def __post_init__(self) -> None:
+        for name in ("lam", "alpha_sq", "psi_sq"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
 
     def gram(self, X: Matrix, Z: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "n m"]:
         """Gram matrix, as the definition is printed."""

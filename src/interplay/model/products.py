@@ -82,11 +82,13 @@ def weighted_gram(F: Blocks, v: Float[Array, " d"], k: int) -> Float[Array, "n n
     k
         Which power of the within-variable kernel: 1 for the columns themselves, 2 for their squares.
     """
-    return truncated_gram(F, v, jnp.zeros(()), k)
+    return truncated_gram(F, v, None, k)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
-def truncated_gram(F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""], k: int) -> Float[Array, "n n"]:
+def truncated_gram(
+    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None, k: int
+) -> Float[Array, "n n"]:
     """F_k diag(v) F_kᵀ, from its leading columns alone where the rest is provably below the slack.
 
     What is left out is Σ v_i f_i f_iᵀ over the other columns, a matrix of norm at most Σ |v_i| ‖f_i‖². Where
@@ -97,19 +99,19 @@ def truncated_gram(F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""], k:
 
 
 def _forward(
-    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""], k: int
+    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None, k: int
 ) -> tuple[Float[Array, "n n"], tuple]:
     index, suffices = _leading(F, v, slack, k)
-    return _sequential(_gram, k)(F, v, index, suffices), (F, index, suffices)
+    return _sequential(_gram, k)(F, v, index, suffices), (F, index, suffices, slack)
 
 
 def _backward(k: int, saved: tuple, cotangent: Float[Array, "n n"]) -> tuple:
-    F, index, suffices = saved
+    F, index, suffices, slack = saved
     # The data are constants here: their derivative is given as zero.
     # Only the symmetric part counts, and of that one triangle, twice.
     triangle = jnp.triu(cotangent + cotangent.T, 1) + jnp.diag(jnp.diag(cotangent))
     forms = _sequential(_quadratic_forms, k)(F, triangle, index, suffices)
-    return jax.tree.map(jnp.zeros_like, F), forms, jnp.zeros(())
+    return jax.tree.map(jnp.zeros_like, F), forms, jax.tree.map(jnp.zeros_like, slack)
 
 
 truncated_gram.defvjp(_forward, _backward)
@@ -124,11 +126,11 @@ def _sequential(function: Callable[..., Array], k: int) -> Callable[..., Array]:
 
 
 def _leading(
-    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""], k: int
+    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None, k: int
 ) -> tuple[Int[Array, " h"] | None, Bool[Array, ""]]:
     """The columns that matter most, and whether they suffice; None where all are to be used."""
     count = max(LEADING, F.d // 32)
-    if k != 2 or 2 * count >= F.d:
+    if slack is None or 2 * count >= F.d:
         return None, jnp.asarray(False)
     weight = jnp.abs(v) * F.square_norms
     _, index = jax.lax.top_k(weight, count)

@@ -41,7 +41,7 @@ def as_arrays(terms: Sequence[Term]) -> Terms:
     width = max((len(term) for term in terms), default=1) or 1
     columns = np.full((len(terms), width), -1, dtype=np.int32)
     square = np.zeros(len(terms), dtype=bool)
-    for row, term in enumerate(terms):
+    for row, term in enumerate(tuple(sorted(term)) for term in terms):
         square[row] = is_square(term)
         distinct = term[:1] if square[row] else term
         columns[row, : len(distinct)] = distinct

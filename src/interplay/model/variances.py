@@ -1,6 +1,7 @@
 """The prior variances of all terms, held in O(p) numbers: where priors and kernels meet."""
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from interplay.model.trees import Leaf, record
@@ -82,7 +83,8 @@ def term_variances(
     if variances.mains is not None:
         product_form = _added(product_form, jnp.where(order == 1, variances.mains[first], 0.0))
     if variances.nu is not None:
-        product_form = _added(product_form, _matches(variables, order, variances.pairs) @ variances.nu)
+        second = variables[:, min(1, variables.shape[1] - 1)]
+        product_form = _added(product_form, jnp.where(order == 2, _named(variances, first, second), 0.0))
     squared = jnp.sum(variances.squares[:, None] * products**2, axis=0)
     if variances.quadratics is not None:
         squared = _added(squared, variances.quadratics[first])
@@ -95,22 +97,23 @@ def pair_variances(
     """Prior variance of the interaction of every variable on the left with every one on the right."""
     weights = variances.weights
     S = jnp.einsum("m,ma,mb->ab", variances.orders[:, 1], weights[:, left], weights[:, right])
-    for k, (i, j) in enumerate(variances.pairs):
-        here = (left == i)[:, None] & (right == j) | (left == j)[:, None] & (right == i)
-        S += jnp.where(here, variances.nu[k], 0.0)  # type: ignore[index]
+    if variances.nu is not None:
+        low, high = jnp.minimum(left[:, None], right), jnp.maximum(left[:, None], right)
+        S = _added(S, _named(variances, low, high))
     return S
 
 
-def _added(a: Float[Array, " t"], b: Float[Array, " t"]) -> Float[Array, " t"]:
-    """A + b, where what rounding leaves of a sum that should vanish is no variance."""
+def _added(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "*s"]:
+    """Sum, where what rounding leaves of terms that should cancel is no variance."""
     total = a + b
     return jnp.where(jnp.abs(total) <= ROUNDING * (jnp.abs(a) + jnp.abs(b)), 0.0, total)
 
 
-def _matches(
-    variables: Int[Array, "t q"], order: Int[Array, " t"], pairs: tuple[tuple[int, int], ...]
-) -> Float[Array, "t k"]:
-    if variables.shape[1] < 2:
-        return jnp.zeros((variables.shape[0], len(pairs)))
-    same = jnp.all(variables[:, None, :2] == jnp.asarray(pairs)[None], axis=2)
-    return jnp.where(same & (order == 2)[:, None], 1.0, 0.0)
+def _named(variances: Variances, low: Int[Array, "*s"], high: Int[Array, "*s"]) -> Float[Array, "*s"]:
+    """The ν of each pair of variables, 0 where it is not named, by bisection in the sorted list of names."""
+    p = variances.weights.shape[-1]
+    keys = np.array([i * p + j for i, j in variances.pairs])
+    order = np.argsort(keys)
+    wanted = low.astype(jnp.int64) * p + high
+    at = jnp.clip(jnp.searchsorted(jnp.asarray(keys[order]), wanted), 0, len(keys) - 1)
+    return jnp.where(jnp.asarray(keys[order])[at] == wanted, jnp.asarray(variances.nu)[order][at], 0.0)

@@ -36,7 +36,7 @@ class WeightFactor(NamedTuple):
     root: Float[Array, "D D"]
 
 
-@record()
+@record("degree")
 class WeightSpace:
     """A data set made ready for evaluations in weight space; the rows are no longer needed.
 
@@ -48,11 +48,14 @@ class WeightSpace:
         The features: products of columns.
     layout
         Which variable each column belongs to.
+    degree
+        Highest order of interaction among the features.
     """
 
     statistics: Statistics
     monomials: Terms
     layout: Layout
+    degree: int
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
         """Log p(y | τ, σ), from the sufficient statistics."""
@@ -91,6 +94,11 @@ class WeightSpace:
 
     def _prior(self, variances: Variances) -> Float[Array, " D"]:
         columns = self.monomials.columns
+        if variances.degree != self.degree:
+            raise ValueError(
+                f"The prior has interactions up to order {variances.degree}, the data were made ready for"
+                f" {self.degree}. Make them ready with the same prior."
+            )
         variables = jnp.where(columns >= 0, self.layout.owner[columns], -1)
         return term_variances(variances, variables, self.monomials.square)
 
@@ -121,6 +129,7 @@ def weight_space(
         statistics=jax.tree.map(lambda *parts: sum(parts[1:], parts[0]), *chunks),
         monomials=features,
         layout=layout(design, pairs),
+        degree=degree,
     )
 
 

@@ -69,4 +69,13 @@ def effect_table(
 
 def _selected(terms: Sequence[Term], mixture: Mixture, rule: Rule, q: float) -> Bool[np.ndarray, " t"]:
     chosen = select(mixture, rule, q)
-    return among_selected(list(terms), chosen) if rule == "paper" else chosen
+    if rule != "paper":
+        return chosen
+    present = {term[0] for term in terms if len(term) == 1}
+    absent = sorted({column for term in terms if len(term) > 1 for column in term} - present)
+    if absent:
+        raise ValueError(
+            "rule='paper' selects interactions and squares among selected main effects, and those of"
+            f" {len(absent)} of their columns are not in this table. Ask for them too, or choose rule='lfsr'."
+        )
+    return among_selected(list(terms), chosen)

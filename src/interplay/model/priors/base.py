@@ -76,7 +76,7 @@ def product_form(hyperparameters: Hyperparameters, weights: Float[Array, " p"]) 
 def check_positive(owner: str, **settings: object) -> None:
     """Refuse settings that are not positive numbers."""
     for name, value in settings.items():
-        if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < float("inf"):
             raise ValueError(f"{owner}({name}={value!r}): expected a positive, finite number.")
 
 

@@ -113,6 +113,8 @@ def _left_over(p: int, block: Block, weights: np.ndarray, tolerance: float, most
 
 def _candidates(p: int, block: Block, max_components: int) -> Iterator[np.ndarray]:
     yield np.zeros((0, p))
+    if p < 2:
+        return
     random = np.random.default_rng(0)
     if max_components and p == 2:
         yield np.full((1, 2), np.sqrt(block(np.array([0]), np.array([1]))[0, 0] / 2.0))

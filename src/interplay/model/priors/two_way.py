@@ -42,31 +42,34 @@ class TwoWay(Prior):
 
     def __post_init__(self) -> None:
         check_positive("TwoWay", noise_scale=self.noise_scale)
-        p = self.kernel.alpha_sq.size
-        shapes = {
-            "lam": (self.kernel.lam.ndim, self.kernel.lam.shape[-1]) == (2, p),
-            "psi_sq": self.kernel.psi_sq.shape == (p,),
-            "nu": len(self.kernel.nu) == len(self.kernel.pairs),
-            "pairs": all(0 <= i < j < p for i, j in self.kernel.pairs),
+        kernel, p = self.kernel, self.kernel.alpha_sq.size
+        fits = {
+            "lam": kernel.lam.ndim == 2 and kernel.lam.shape[1] == p,
+            "psi_sq": kernel.psi_sq.shape == (p,),
+            "nu": len(kernel.nu) == len(kernel.pairs),
+            "pairs": all(0 <= i < j < p for i, j in kernel.pairs)
+            and len(set(kernel.pairs)) == len(kernel.pairs),
         }
-        wrong = [name for name, right in shapes.items() if not right]
+        wrong = [name for name, right in fits.items() if not right]
         if wrong:
             raise ValueError(
                 f"TwoWay: {', '.join(wrong)} of the kernel do not fit alpha_sq of length {p}; expected"
-                f" lam (M, {p}), alpha_sq and psi_sq ({p},), pairs i < j < {p} and one nu for each."
+                f" lam (M, {p}), alpha_sq and psi_sq ({p},), different pairs i < j < {p} and one nu for each."
             )
-        singles = {
-            "intercept": self.kernel.variance(()),
-            "mains": min((self.kernel.variance((i,)) for i in range(p)), default=0.0),
-            "squares": min((self.kernel.variance((i, i)) for i in range(p)), default=0.0),
-            "pairs": min(map(self.kernel.variance, self.kernel.pairs), default=0.0),
+        weights = kernel.lam**2
+        i, j = np.array(kernel.pairs, dtype=int).reshape(-1, 2).T
+        variances = {
+            "intercept": np.array([kernel.variance(())]),
+            "mains": kernel.alpha_sq + 2.0 * weights.sum(axis=0),
+            "squares": kernel.psi_sq + (weights**2).sum(axis=0),
+            "pairs": np.array(kernel.nu) + 2.0 * (weights[:, i] * weights[:, j]).sum(axis=0),
         }
-        for name, smallest in singles.items():
+        for name, values in variances.items():
             # Rounding may leave a variance that should be zero a little below it.
-            if smallest < -1e-9:
+            if not np.all(values >= -1e-9):
                 raise ValueError(
-                    f"TwoWay: the kernel gives {name} a prior variance of {smallest:.3g}; variances must not"
-                    " be negative. Raise alpha_sq, psi_sq, A or nu."
+                    f"TwoWay: the kernel gives {name} a prior variance of {np.min(values):.3g}; expected"
+                    " numbers that are not negative. Raise alpha_sq, psi_sq, A or nu."
                 )
 
     @classmethod
@@ -110,11 +113,14 @@ class TwoWay(Prior):
         """
         indices = np.arange(p)
         variances = {"mains": mains, "squares": squares}
-        S = {
-            name: np.broadcast_to(np.asarray(v(indices) if callable(v) else v, dtype=float), (p,))
-            for name, v in variances.items()
-        }
-        for name, values in S.items():
+        S: dict[str, np.ndarray] = {}
+        for name, given in variances.items():
+            values = np.asarray(given(indices) if callable(given) else given, dtype=float)
+            if values.shape not in {(), (p,)}:
+                raise ValueError(
+                    f"TwoWay.from_variances: {name} have shape {values.shape}; expected a number or ({p},)."
+                )
+            S[name] = np.broadcast_to(values, (p,))
             if not np.all(np.isfinite(values) & (values >= 0)):
                 raise ValueError(
                     f"TwoWay.from_variances: {name} hold {values.min():.3g}; expected variances ≥ 0."
