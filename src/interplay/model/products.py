@@ -92,16 +92,17 @@ def truncated_gram(
     """F_k diag(v) F_kᵀ, from its leading columns alone where the rest is provably below the slack.
 
     What is left out is Σ v_i f_i f_iᵀ over the other columns, a matrix of norm at most Σ |v_i| ‖f_i‖². Where
-    that sum is not below `slack`, all columns are used. For k = 2 the weights fall off as the square of
-    those for k = 1, so that a few columns carry the product.
+    that sum is not below `slack`, and where there is none, all columns are used. Truncation is for k = 2,
+    whose norms the blocks hold: there the weights fall off as the square of those for k = 1, so that a few
+    columns carry the product.
     """
-    return _sequential(_gram, k)(F, v, *_leading(F, v, slack, k))
+    return _sequential(_gram, k)(F, v, *_leading(F, v, slack))
 
 
 def _forward(
     F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None, k: int
 ) -> tuple[Float[Array, "n n"], tuple]:
-    index, suffices = _leading(F, v, slack, k)
+    index, suffices = _leading(F, v, slack)
     return _sequential(_gram, k)(F, v, index, suffices), (F, index, suffices, slack)
 
 
@@ -126,7 +127,7 @@ def _sequential(function: Callable[..., Array], k: int) -> Callable[..., Array]:
 
 
 def _leading(
-    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None, k: int
+    F: Blocks, v: Float[Array, " d"], slack: Float[Array, ""] | None
 ) -> tuple[Int[Array, " h"] | None, Bool[Array, ""]]:
     """The columns that matter most, and whether they suffice; None where all are to be used."""
     count = max(LEADING, F.d // 32)

@@ -81,10 +81,7 @@ class SKIM(Prior):
         if self.expected_mains is not None and self.expected_mains >= p:
             raise ValueError(
                 f"SKIM(expected_mains={self.expected_mains}) for data with {p} variables: the number of"
-                f" variables expected to matter must be below {p}. Leave it out for {self._mains(p):g}."
-                if p > 1
-                else f"SKIM(expected_mains={self.expected_mains}) for data with one variable: expected less"
-                " than 1. Leave it out for 0.5."
+                f" variables expected to matter must be below {p}. Leave it out for {_default_mains(p):g}."
             )
 
     def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
@@ -143,9 +140,10 @@ class SKIM(Prior):
         """One component with weights κ²."""
         return product_form(hyperparameters, hyperparameters["kappa"] ** 2)
 
-    def _mains(self, p: int) -> float:
-        return min(5.0, p / 2) if self.expected_mains is None else float(self.expected_mains)
-
     def _log_phi(self, log_sigma: Float[Array, ""], n: int, p: int) -> Float[Array, ""]:
-        s = self._mains(p)
+        s = _default_mains(p) if self.expected_mains is None else float(self.expected_mains)
         return jnp.log(s / (p - s)) + log_sigma - 0.5 * jnp.log(n)
+
+
+def _default_mains(p: int) -> float:
+    return min(5.0, p / 2)
