@@ -1,13 +1,12 @@
 """The explicit features and prior variances that the paper's baselines need: all p² of them."""
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from interplay.data.design import Design
 from interplay.model.layout import layout
-from interplay.model.terms import as_arrays, monomials
-from interplay.model.variances import Variances, term_variances
+from interplay.model.terms import as_arrays, marginal_prior, monomials
+from interplay.model.variances import Variances
 
 
 def explicit(
@@ -17,6 +16,4 @@ def explicit(
     terms = monomials(design, variances.degree, quadratic=quadratic)
     Phi = np.column_stack([np.prod(design.X[:, list(term)], axis=1) for term in terms])
     arrays = as_arrays(terms)
-    owner = layout(design).owner
-    variables = jnp.where(arrays.columns >= 0, owner[arrays.columns], -1)
-    return Phi, np.asarray(term_variances(variances, variables, arrays.square))
+    return Phi, np.asarray(marginal_prior(variances, layout(design), arrays))

@@ -65,9 +65,7 @@ class KernelSpace:
         mean = S_E Φ_Eᵀ α,  variance = S_E − S_E Φ_Eᵀ (K + σ²I)⁻¹ Φ_E S_E
         """
         prior = marginal_prior(variances, self.layout, terms)
-        cross = term_features(self.X, self.layout, terms) * prior
-        whitened = solve_triangular(factor.lower, cross, lower=True)
-        return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
+        return _moments(factor, term_features(self.X, self.layout, terms) * prior, prior)
 
     def joint(
         self, factor: KernelFactor, variances: Variances, terms: Terms
@@ -83,9 +81,7 @@ class KernelSpace:
     ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Posterior mean and variance of the regression function at new rows."""
         cross = gram(variances, self.layout, self.X, rows)
-        whitened = solve_triangular(factor.lower, cross, lower=True)
-        prior = diagonal(variances, self.layout, rows)
-        return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
+        return _moments(factor, cross, diagonal(variances, self.layout, rows))
 
     def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
         """Mean of each pair over the draws, and a bound on its sd that needs no factor.
@@ -139,6 +135,14 @@ def kernel_space(
         columns=blocks(design.X, columns, precision),
         tolerance=tolerance,
     )
+
+
+def _moments(
+    factor: KernelFactor, cross: Float[Array, "n t"], prior: Float[Array, " t"]
+) -> tuple[Float[Array, " t"], Float[Array, " t"]]:
+    """Mean and variance of quantities with the given prior variances and covariances with the data."""
+    whitened = solve_triangular(factor.lower, cross, lower=True)
+    return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
 
 
 @jax.jit

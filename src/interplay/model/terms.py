@@ -50,9 +50,12 @@ def as_arrays(terms: Sequence[Term]) -> Terms:
 
 def term_features(X: Float[Array, "n d"], layout: Layout, terms: Terms) -> Float[Array, "n t"]:
     """The features Φ_E of the terms on the rows of X: products of columns."""
-    effects = X * layout.effect_scale.astype(X.dtype)
-    factors = jnp.where(terms.columns >= 0, effects[:, terms.columns], 1.0)
-    products = jnp.prod(factors, axis=2)
+    return column_products(X * layout.effect_scale.astype(X.dtype), terms)
+
+
+def column_products(X: Float[Array, "n d"], terms: Terms) -> Float[Array, "n t"]:
+    """The product of each term's columns: the explicit features, of independent coefficients."""
+    products = jnp.prod(jnp.where(terms.columns >= 0, X[:, terms.columns], 1.0), axis=2)
     return jnp.where(terms.square, products**2, products)
 
 

@@ -10,9 +10,9 @@ from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
 from interplay.model.layout import Layout, layout
-from interplay.model.terms import PairScreen, Terms, as_arrays, monomials
+from interplay.model.terms import PairScreen, Terms, as_arrays, column_products, marginal_prior, monomials
 from interplay.model.trees import Leaf, record
-from interplay.model.variances import Variances, term_variances
+from interplay.model.variances import Variances
 from interplay.precision import double_precision
 
 CHUNK = 4096
@@ -86,21 +86,19 @@ class WeightSpace:
         self, factor: WeightFactor, variances: Variances, rows: Float[Array, "m d"]
     ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Posterior mean and variance of the regression function at new rows."""
-        return _moments(factor, _features(rows, self.monomials))
+        return _moments(factor, column_products(rows, self.monomials))
 
     def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
         """Mean and sd of each pair over the draws, exactly: with few coefficients no bound is needed."""
         return lambda left, right: _screen(self, variances, sigma, left, right)
 
     def _prior(self, variances: Variances) -> Float[Array, " D"]:
-        columns = self.monomials.columns
         if variances.degree != self.degree:
             raise ValueError(
                 f"The prior has interactions up to order {variances.degree}, the data were made ready for"
                 f" {self.degree}. Make them ready with the same prior."
             )
-        variables = jnp.where(columns >= 0, self.layout.owner[columns], -1)
-        return term_variances(variances, variables, self.monomials.square)
+        return marginal_prior(variances, self.layout, self.monomials)
 
     def _directions(self, terms: Terms) -> Float[Array, "t D"]:
         """The effects as combinations of coefficients: ⟨u_l, ·⟩ in each factor, the identity elsewhere."""
@@ -152,14 +150,9 @@ def _screen(
 
 
 def _statistics(X: Float[Array, "m d"], y: Float[np.ndarray, " m"], features: Terms) -> Statistics:
-    Phi = _features(X, features)
+    Phi = column_products(X, features)
     response = jnp.asarray(y)
     return Statistics(Phi.T @ Phi, Phi.T @ response, response @ response, jnp.asarray(float(len(y))))
-
-
-def _features(X: Float[Array, "m d"], features: Terms) -> Float[Array, "m D"]:
-    products = jnp.prod(jnp.where(features.columns >= 0, X[:, features.columns], 1.0), axis=2)
-    return jnp.where(features.square, products**2, products)
 
 
 def _padded(columns: Array, order: int) -> Array:
