@@ -303,3 +303,97 @@ def test_numbers_far_from_zero_are_warned_of_where_not_centred() -> None:
     design(frame, "y")
     with pytest.warns(UserWarning, match="not centred"):
         design(frame, "y", standardize=False)
+
+
+COPIES = np.array([2, 1, 3, 0, 1, 1, 5, 1, 0, 2, 1, 2])
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_whole_weights_are_copies(holed, standardize):
+    holed["constant"] = np.where(COPIES > 0, 1.5, 2.5)
+    copied = holed.loc[np.repeat(holed.index, COPIES)]
+    with pytest.warns(UserWarning, match="'constant'"):
+        weighted = design(holed, "y", impute="mean", standardize=standardize, weights=COPIES)
+    with pytest.warns(UserWarning, match="'constant'"):
+        expected = design(copied, "y", impute="mean", standardize=standardize)
+    assert (weighted.n, weighted.total_weight, expected.total_weight) == (10, 19.0, 19)
+    assert_array_equal(weighted.weights, COPIES[COPIES > 0])
+    assert weighted.variables == expected.variables
+    assert weighted.left_out == expected.left_out == ("constant",)
+    for name in ["centres", "scales", "fills", "response_centre", "response_scale"]:
+        assert_allclose(getattr(weighted, name), getattr(expected, name), rtol=1e-13, err_msg=name)
+    each = weighted.weights.astype(int)
+    assert_allclose(np.repeat(weighted.X, each, axis=0), expected.X, rtol=1e-12, atol=1e-12)
+    assert_allclose(np.repeat(weighted.y, each), expected.y, rtol=1e-12, atol=1e-12)
+    assert_array_equal(encode(weighted, holed[COPIES > 0]), weighted.X)
+    assert encode(weighted, holed).shape == (12, 6)
+
+
+def test_a_row_of_weight_zero_may_hold_anything(frame):
+    odd = frame.astype({"smoker": float})
+    odd.loc[[2, 9], "y"] = np.nan
+    odd.loc[2, "age"] = np.inf
+    odd.loc[2, "smoker"] = 0.5
+    odd.loc[9, "bmi"] = np.nan
+    odd.loc[9, "site"] = "Oslo"
+    weights = np.where(np.isin(np.arange(12), [2, 9]), 0.0, 1.5)
+    weighted = design(odd, "y", weights=weights)
+    expected = design(odd.drop([2, 9]), "y")
+    assert weighted.variables == expected.variables
+    assert_allclose(weighted.X, expected.X, rtol=1e-12, atol=1e-12)
+    assert_allclose(weighted.y, expected.y, rtol=1e-12, atol=1e-12)
+    assert weighted.total_weight == 15.0
+    odd.loc[5, "y"] = np.nan
+    with pytest.raises(DataError, match=r"missing \(NaN\) in rows 5, the first in row 5"):
+        design(odd, "y", weights=weights)
+
+
+def test_only_factors_with_weights():
+    table = pd.DataFrame({"f": ["u", "v"] * 4, "y": np.arange(8.0)})
+    weighted = design(table, "y", weights=np.arange(8) + 0.5)
+    assert_allclose(weighted.response_centre, np.average(table["y"], weights=weighted.weights))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, pd.Series, pl.Series, np.asarray, lambda w: np.asarray(w) > 0])
+def test_weights_of_any_form(frame, kind):
+    given = kind([1, 0] * 6)
+    assert_array_equal(design(frame, "y", weights=given).weights, np.ones(6))
+    assert_array_equal(design(read(frame, "y"), weights=given).X, design(frame.iloc[::2], "y").X)
+    assert design(frame, "y").weights is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0] * 11, ["shape (11,) for 12 rows", "one number for each row", "same rows"]),
+        (np.ones((12, 1)), ["shape (12, 1)", "1-D"]),
+        (2.0, ["shape ()", "1-D"]),
+        ([1.0] * 10 + [np.nan] * 2, ["2 of the 12 weights are missing", "row 10", "the weight 0"]),
+        ([1.0] * 11 + [np.inf], ["1 of the 12 weights are infinite", "row 11", "finite"]),
+        ([1.0, -2.0] * 6, ["6 of the 12 weights are negative", "row 1 (-2)", "0 or more"]),
+        ([0.0] * 12, ["all 12 weights are zero", "positive"]),
+        ([1 / 12] * 12, ["add up to 1", "at least 3", "average of 1"]),
+        ([1e308] * 12, ["add up to inf", "Rescale"]),
+        (["1"] * 12, ["not numbers", "astype(float)"]),
+        ([None] * 12, ["12 of the 12 weights are missing"]),
+        ([pd.NA, 1] * 6, ["not numbers", "the weight 0"]),
+        (pd.date_range("2020", periods=12), ["not numbers"]),
+        ("age", ["text 'age'", "frame['age']", "covariates"]),
+    ],
+)
+def test_weights_that_cannot_be_used(frame, weights, words):
+    with pytest.raises(DataError) as caught:
+        design(frame, "y", weights=weights)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_weights_that_leave_no_variation(frame):
+    frame = frame.drop(columns="smoker")
+    weights = np.zeros(12)
+    weights[4] = 10.0
+    with pytest.raises(DataError, match=r"'y' is constant"):
+        design(frame, "y", weights=weights)
+    weights[5] = 0.5
+    assert design(frame, "y", weights=weights).n == 2
+    assert design(frame, "y", weights=[0.3] * 10 + [0, 0]).total_weight == 3.0

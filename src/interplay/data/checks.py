@@ -19,18 +19,19 @@ FAR = 1000.0
 """Ratio of mean to standard deviation past which a number should be centred."""
 
 NEGLIGIBLE = 1e-12
+FEWEST_ROWS = 3
 
 
 def check_rows(n: int) -> None:
     """Refuse tables too short to learn from."""
-    if n < 3:
+    if n < FEWEST_ROWS:
         raise DataError(
-            f"got {n} sample(s) (n_samples={n}), where 1 sample is one row: expected at least 3 rows. "
-            "Add rows; a few hundred are a good start."
+            f"got {n} sample(s) (n_samples={n}), where 1 sample is one row: expected at least {FEWEST_ROWS} "
+            "rows. Add rows; a few hundred are a good start."
         )
 
 
-def check_response(column: Column, file: Path | None) -> None:
+def check_response(column: Column, file: Path | None, weights: Float[np.ndarray, " n"] | None = None) -> None:
     """Refuse a response with missing or infinite values, or one that never varies."""
     missing = np.flatnonzero(np.isnan(column.values))
     if len(missing):
@@ -40,7 +41,7 @@ def check_response(column: Column, file: Path | None) -> None:
             "Leave these rows out; a response is never imputed."
         )
     check_finite([column], file)
-    if is_constant(column):
+    if is_constant(column, weights):
         raise DataError(
             f"the response '{column.name}' is constant ({column.values[0]:g} in every row): expected it to "
             "vary. Choose another response, or check how it was read."
@@ -125,27 +126,32 @@ def check_size(X: Float[np.ndarray, "n d"], labels: Sequence[str], file: Path | 
         )
 
 
-def is_constant(column: Column) -> bool:
+def is_constant(column: Column, weights: Float[np.ndarray, " n"] | None = None) -> bool:
     """Tell whether the values that are there are all the same, up to rounding."""
     if column.kind == "categorical":
         return len(column.levels) < 2
-    centre, scale = moments(column.values[:, None])
+    centre, scale = moments(column.values[:, None], weights)
     return not scale[0] > NEGLIGIBLE * abs(centre[0])
 
 
 def moments(
-    matrix: Float[np.ndarray, "n k"],
+    matrix: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"] | None = None
 ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-    """Mean and standard deviation of the values that are there, whatever their size.
+    """Mean and standard deviation of the values that are there, whatever their size, as their rows weigh.
 
     Each column is first divided by a power of two, which is exact, so that no square overflows.
     """
+
+    def total(values: np.ndarray) -> Float[np.ndarray, " k"]:
+        return np.sum(values, axis=0, dtype=float) if weights is None else weights @ values
+
     there = ~np.isnan(matrix)
-    count = there.sum(axis=0)
+    count = total(there)
+    count = np.where(count > 0, count, 1.0)
     largest = np.max(np.abs(matrix), axis=0, where=there, initial=0.0)
     exponent = np.frexp(largest)[1]
     reduced = np.where(there, np.ldexp(matrix, -exponent), 0.0)
-    mean = reduced.sum(axis=0) / np.maximum(count, 1)
+    mean = total(reduced) / count
     deviation = np.where(there, reduced - mean, 0.0)
-    sd = np.sqrt((deviation**2).sum(axis=0) / np.maximum(count, 1))
+    sd = np.sqrt(total(deviation**2) / count)
     return np.ldexp(mean, exponent), np.ldexp(sd, exponent)

@@ -1,5 +1,6 @@
 """The design: checked, coded and standardised columns, and the same coding for new rows."""
 
+import math
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from interplay.data import checks
 from interplay.data.coding import assemble
@@ -15,6 +16,7 @@ from interplay.data.errors import DataError, quoted
 from interplay.data.matching import match
 from interplay.data.table import Column, Table, read
 from interplay.data.variable import Variable, lay_out
+from interplay.data.weights import check_weights, forget_unused
 
 __all__ = ["Design", "Variable", "design", "encode"]
 
@@ -48,6 +50,8 @@ class Design:
     source_names
         Covariate names of the source in their order, those left out or dropped included; empty if they are
         just the names of the variables.
+    weights
+        How many copies each row counts as, all positive; None for one each.
     """
 
     X: Float[np.ndarray, "n d"]
@@ -62,11 +66,17 @@ class Design:
     left_out: tuple[str, ...]
     fills: Float[np.ndarray, " d"]
     source_names: tuple[str, ...] = ()
+    weights: Float[np.ndarray, " n"] | None = None
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return self.X.shape[0]
+
+    @property
+    def total_weight(self) -> float | int:
+        """Number of rows, each counted as often as its weight says: the n of priors."""
+        return self.n if self.weights is None else math.fsum(self.weights)
 
     @property
     def p(self) -> int:
@@ -102,6 +112,7 @@ def design(
     drop: Collection[str] | str = (),
     standardize: bool = True,
     impute: str | None = None,
+    weights: Any = None,
 ) -> Design:
     """Read, check, code and standardise covariates and a response.
 
@@ -110,10 +121,15 @@ def design(
     source, response, names, drop
         As in `interplay.data.table.read`; or a `Table` alone.
     standardize
-        Centre and scale numbers and the response (standard deviation with divisor n). Factors never are.
+        Centre and scale numbers and the response (standard deviation with divisor n, or the sum of the
+        weights). Factors never are.
     impute
         `"mean"` puts the mean in place of a missing number and the average over the levels in place of a
         missing level. None refuses missing values.
+    weights
+        How many copies each row counts as, 0 or more: one number for each row, by position. The noise
+        variance of a row of weight w is σ²/w. Weights need not be whole, and their size matters: twice the
+        weights are twice the data. Rows of weight 0 are left out, whatever they hold.
 
     Raises
     ------
@@ -127,17 +143,23 @@ def design(
     """
     checks.check_impute(impute)
     table = _table(source, response, names, drop)
+    w = None if weights is None else check_weights(weights, table.n)
+    used: slice | Bool[np.ndarray, " n"] = slice(None)
+    if w is not None and not w.all():
+        used = w > 0
+        table = forget_unused(table, used)
     target = table.response
     if target is None:
         raise DataError(
             "a design requires y to be passed, but the target y is None: expected one number per row. "
             "Give the name of a column, or the values."
         )
-    checks.check_rows(table.n)
-    checks.check_response(target, table.file)
+    if w is None:
+        checks.check_rows(table.n)
+    checks.check_response(target, table.file, w)
     checks.check_missing(table.columns, impute, table.file)
     checks.check_finite(table.columns, table.file)
-    columns, centres, scales, left_out = _varying(table.columns)
+    columns, centres, scales, left_out = _varying(table.columns, w)
 
     variables = lay_out(columns)
     d = variables[-1].stop
@@ -149,7 +171,7 @@ def design(
         checks.warn_uncentred([v.name for v in variables if not v.levels], centres, scales)
         fills[starts] = centres
     X = assemble(columns, variables, all_centres, all_scales, fills)
-    (centre,), (scale,) = checks.moments(target.values[:, None]) if standardize else ([0.0], [1.0])
+    (centre,), (scale,) = checks.moments(target.values[:, None], w) if standardize else ([0.0], [1.0])
     y = (target.values - centre) / scale
     labels = [label for variable in variables for label in variable.labels]
     checks.check_labels(labels)
@@ -157,8 +179,8 @@ def design(
     checks.check_size(X, labels, table.file, advice)
     checks.check_size(y[:, None], [target.name], table.file, advice)
     return Design(
-        X=X,
-        y=y,
+        X=X[used],
+        y=y[used],
         variables=variables,
         centres=all_centres,
         scales=all_scales,
@@ -169,6 +191,7 @@ def design(
         left_out=left_out,
         fills=fills,
         source_names=table.source_names or table.names,
+        weights=None if w is None else w[used],
     )
 
 
@@ -215,12 +238,13 @@ def _table(source: Any, response: Any, names: Collection[str] | None, drop: Coll
 
 
 def _varying(
-    columns: Sequence[Column],
+    columns: Sequence[Column], weights: Float[np.ndarray, " n"] | None
 ) -> tuple[list[Column], Float[np.ndarray, " k"], Float[np.ndarray, " k"], tuple[str, ...]]:
     """Leave out constant columns; also give the mean and standard deviation of the numbers that stay."""
+    n = len(columns[0].values)
     numbers = [column for column in columns if column.kind != "categorical"]
-    matrix = np.column_stack([column.values for column in numbers]) if numbers else np.empty((1, 0))
-    centres, scales = checks.moments(matrix)
+    matrix = np.column_stack([column.values for column in numbers]) if numbers else np.empty((n, 0))
+    centres, scales = checks.moments(matrix, weights)
     varies = scales > checks.NEGLIGIBLE * np.abs(centres)
     constant = {column.name for column, flag in zip(numbers, varies, strict=True) if not flag}
     constant |= {column.name for column in columns if column.kind == "categorical" and len(column.levels) < 2}

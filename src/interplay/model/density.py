@@ -7,10 +7,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from interplay.model.marginal import Engine
-from interplay.model.priors.base import Position, Prior
+from interplay.model.priors.base import Number, Position, Prior
 
 
-def log_density(prior: Prior, engine: Engine, n: int, p: int) -> Callable[[Position], Float[Array, ""]]:
+def log_density(prior: Prior, engine: Engine, n: Number, p: int) -> Callable[[Position], Float[Array, ""]]:
     """The unnormalised log posterior of an unconstrained position.
 
     Where it is not a number, or its gradient is not, the density is −inf with a zero gradient, so that a
@@ -23,7 +23,7 @@ def log_density(prior: Prior, engine: Engine, n: int, p: int) -> Callable[[Posit
     engine
         The data, made ready by `engine`.
     n, p
-        Rows and variables of the data.
+        Rows (`Design.total_weight`) and variables of the data.
     """
     prior.check(p)
     if jnp.zeros(()).dtype != jnp.float64:

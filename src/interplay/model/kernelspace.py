@@ -33,13 +33,19 @@ class KernelSpace:
     Parameters
     ----------
     X, y
-        Design matrix, (n, d), and response, (n,).
+        Design matrix, (n, d), and response, (n,), times the root weights.
     layout
         Which variable each column belongs to.
     columns
         X again, in blocks and in the precision of the products.
     tolerance
         The most that truncating the product of squares may move the log likelihood; 0 for never.
+    root_weight
+        Square roots r of the weights of the rows, (n,), or None. A row of weight w counts as w copies:
+
+            Π_i N(y_i | f_i, σ²)^{w_i} = (2πσ²)^{−½ Σ(w_i − 1)} N(r∘y | r∘f, σ²I)
+
+        so that everything holds with r∘y for y, r∘Φ for Φ and rrᵀ∘K for K, but for that power of 2πσ².
     """
 
     X: Leaf
@@ -47,10 +53,13 @@ class KernelSpace:
     layout: Layout
     columns: Blocks
     tolerance: float
+    root_weight: Leaf | None = None
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
         """Log p(y | τ, σ), the paper's equation for log p(D | τ, σ²) (Section 4)."""
-        return log_normal(self._gram(variances, sigma), sigma**2, self.y)
+        r = self.root_weight
+        copies = None if r is None else r @ r - r.size
+        return log_normal(self._gram(variances, sigma), sigma**2, self.y, copies)
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> KernelFactor:
         """Factor K + σ²I once, for any number of questions."""
@@ -65,14 +74,14 @@ class KernelSpace:
         mean = S_E Φ_Eᵀ α,  variance = S_E − S_E Φ_Eᵀ (K + σ²I)⁻¹ Φ_E S_E
         """
         prior = marginal_prior(variances, self.layout, terms)
-        return _moments(factor, term_features(self.X, self.layout, terms) * prior, prior)
+        return _moments(factor, self._features(terms) * prior, prior)
 
     def joint(
         self, factor: KernelFactor, variances: Variances, terms: Terms
     ) -> tuple[Float[Array, " t"], Float[Array, "t t"]]:
         """Posterior mean and covariance of the terms together (the paper's Appendix B.5, mended)."""
         prior = joint_prior(variances, self.layout, terms)
-        cross = term_features(self.X, self.layout, terms) * marginal_prior(variances, self.layout, terms)
+        cross = self._features(terms) * marginal_prior(variances, self.layout, terms)
         whitened = solve_triangular(factor.lower, cross, lower=True)
         return cross.T @ factor.alpha, prior - whitened.T @ whitened
 
@@ -80,7 +89,7 @@ class KernelSpace:
         self, factor: KernelFactor, variances: Variances, rows: Float[Array, "m d"]
     ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Posterior mean and variance of the regression function at new rows."""
-        cross = gram(variances, self.layout, self.X, rows)
+        cross = self.weighted(gram(variances, self.layout, self.X, rows))
         return _moments(factor, cross, diagonal(variances, self.layout, rows))
 
     def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
@@ -92,18 +101,26 @@ class KernelSpace:
         alpha = _alphas(self, variances, sigma)
         return lambda left, right: _screen(self, variances, sigma, alpha, left, right)
 
+    def weighted(self, values: Float[Array, "n k"]) -> Float[Array, "n k"]:
+        """The same with each row times its root weight."""
+        return values if self.root_weight is None else values * self.root_weight[:, None]
+
+    def _features(self, terms: Terms) -> Float[Array, "n t"]:
+        return self.weighted(term_features(self.X, self.layout, terms))
+
     def _gram(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, "n n"]:
         # As (K+σ²I)⁻¹ ⪯ I/σ², leaving out a matrix of trace t moves log p by at most ½ t/σ² (1 + yᵀy/σ²).
         noise = jax.lax.stop_gradient(sigma) ** 2
         slack = 2.0 * self.tolerance * noise / (1.0 + self.y @ self.y / noise)
         named = pair_features(self.X, self.layout)
-        return assemble(
+        K = assemble(
             variances,
             self.layout,
             product=lambda v, k: weighted_gram(self.columns, v, k),
             square_product=lambda v, k: truncated_gram(self.columns, v, slack, k),
             pair_product=lambda v: (named * v) @ named.T,
         )
+        return K if self.root_weight is None else K * jnp.outer(self.root_weight, self.root_weight)
 
 
 @double_precision
@@ -128,12 +145,17 @@ def kernel_space(
         Bound on the change of the log likelihood by truncation; 0 for no truncation.
     """
     columns = layout(design, pairs)
+    y, root = jnp.asarray(design.y), None
+    if design.weights is not None:
+        root = jnp.sqrt(jnp.asarray(design.weights))
+        y = root * y
     return KernelSpace(
         X=jnp.asarray(design.X),
-        y=jnp.asarray(design.y),
+        y=y,
         layout=columns,
-        columns=blocks(design.X, columns, precision),
+        columns=blocks(design.X, columns, precision, design.weights),
         tolerance=tolerance,
+        root_weight=root,
     )
 
 
@@ -160,7 +182,7 @@ def _screen(
     right: Int[Array, " b"],
 ) -> tuple[Float[Array, "a b"], Float[Array, "a b"]]:
     effects = engine.X * engine.layout.effect_scale
-    L, R = effects[:, left], effects[:, right]
+    L, R = engine.weighted(effects[:, left]), effects[:, right]
     norms = (L**2).T @ R**2
     owners = engine.layout.owner[left], engine.layout.owner[right]
 
@@ -181,36 +203,41 @@ def _screen(
 
 
 @jax.custom_vjp
-def log_normal(K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]) -> Float[Array, ""]:
+def log_normal(
+    K: Float[Array, "n n"],
+    noise: Float[Array, ""],
+    y: Float[Array, " n"],
+    copies: Float[Array, ""] | None = None,
+) -> Float[Array, ""]:
     """Log N(y | 0, K + noise I), −inf with a zero gradient where that is not a positive definite matrix.
 
-    Its derivative in closed form: ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G, ∂/∂y = −α.
+    With `copies`, c rows beyond those of y, times (2π noise)^{−c/2}. Its derivative in closed form:
+    ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G − ½ c / noise, ∂/∂y = −α.
     """
-    return _log_normal(_cholesky(K, noise), y)
-
-
-def _log_normal(lower: Float[Array, "n n"], y: Float[Array, " n"]) -> Float[Array, ""]:
-    whitened = solve_triangular(lower, y, lower=True)
-    log_det = 2.0 * jnp.sum(jnp.log(jnp.diag(lower)))
-    value = -0.5 * (whitened @ whitened + log_det + y.size * jnp.log(2.0 * jnp.pi))
-    return jnp.where(jnp.isfinite(value), value, -jnp.inf)
+    return _log_normal_forward(K, noise, y, copies)[0]
 
 
 def _log_normal_forward(
-    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"]
+    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"], copies: Float[Array, ""] | None
 ) -> tuple[Float[Array, ""], tuple]:
     lower = _cholesky(K, noise)
-    value = _log_normal(lower, y)
-    return value, (lower, y, jnp.isfinite(value))
+    whitened = solve_triangular(lower, y, lower=True)
+    log_det = 2.0 * jnp.sum(jnp.log(jnp.diag(lower)))
+    value = -0.5 * (whitened @ whitened + log_det + y.size * jnp.log(2.0 * jnp.pi))
+    if copies is not None:
+        value -= 0.5 * copies * jnp.log(2.0 * jnp.pi * noise)
+    finite = jnp.isfinite(value)
+    return jnp.where(finite, value, -jnp.inf), (lower, y, noise, copies, finite)
 
 
 def _log_normal_backward(saved: tuple, cotangent: Float[Array, ""]) -> tuple:
-    lower, y, finite = saved
+    lower, y, noise, copies, finite = saved
     inverse_factor = solve_triangular(lower, jnp.eye(y.size), lower=True)
     alpha = _solve(lower, y)
     G = 0.5 * (jnp.outer(alpha, alpha) - inverse_factor.T @ inverse_factor)
-    gradients = (G, jnp.trace(G), -alpha)
-    return tuple(jnp.where(finite, cotangent * g, 0.0) for g in gradients)
+    by_noise = jnp.trace(G) if copies is None else jnp.trace(G) - 0.5 * copies / noise
+    gradients = (jnp.where(finite, cotangent * g, 0.0) for g in (G, by_noise, -alpha))
+    return (*gradients, None)
 
 
 log_normal.defvjp(_log_normal_forward, _log_normal_backward)

@@ -39,7 +39,8 @@ class Blocks:
     levels
         Levels of each column's variable, (blocks, columns in a block).
     square_norms
-        ‖f_i‖² of the features for k = 2, (d,): what truncation needs to bound what it leaves out.
+        ‖f_i‖² of the features for k = 2, as the rows weigh, (d,): what truncation needs to bound what it
+        leaves out.
     d, has_factors
         Number of columns; whether any variable has levels.
     """
@@ -51,20 +52,27 @@ class Blocks:
     has_factors: bool
 
 
-def blocks(X: Float[np.ndarray, "n d"], layout: Layout, dtype: str = "float64") -> Blocks:
-    """Cut X into blocks of columns, in the precision that the products will have."""
+def blocks(
+    X: Float[np.ndarray, "n d"],
+    layout: Layout,
+    dtype: str = "float64",
+    weights: Float[np.ndarray, " n"] | None = None,
+) -> Blocks:
+    """Cut X into blocks of columns, in the precision that the products will have.
+
+    Weights of the rows enter the norms alone: the products are to be multiplied by their roots afterwards.
+    """
     n, d = X.shape
     count = -(-d // BLOCK)
     width = -(-d // count)
     padding = count * width - d
     values = np.pad(np.asarray(X, dtype=dtype).T, ((0, padding), (0, 0))).reshape(count, width, n)
     levels = jnp.pad(layout.levels, (0, padding), constant_values=1.0)
+    squares = power(jnp.asarray(X), layout.levels[None], 2, has_factors=layout.has_factors) ** 2
     return Blocks(
         values=jnp.asarray(values),
         levels=levels.reshape(count, width),
-        square_norms=jnp.sum(
-            power(jnp.asarray(X), layout.levels[None], 2, has_factors=layout.has_factors) ** 2, 0
-        ),
+        square_norms=jnp.sum(squares, 0) if weights is None else jnp.asarray(weights) @ squares,
         d=d,
         has_factors=layout.has_factors,
     )

@@ -21,7 +21,10 @@ CHUNK = 4096
 
 @record()
 class Statistics:
-    """What the likelihood needs of the data: ΦᵀΦ, Φᵀy, yᵀy and the number of rows."""
+    """What the likelihood needs of the data: ΦᵀΦ, Φᵀy, yᵀy and the number of rows.
+
+    With weights w of the rows, which count as that many copies: ΦᵀWΦ, ΦᵀWy, yᵀWy and Σw.
+    """
 
     gram: Leaf
     projection: Leaf
@@ -119,9 +122,11 @@ def weight_space(
 ) -> WeightSpace:
     """Gather the sufficient statistics of a design, reading its rows once."""
     features = as_arrays(monomials(design, degree, quadratic=quadratic))
+    parts = [slice(start, start + CHUNK) for start in range(0, design.n, CHUNK)]
+    weights = design.weights
     chunks = [
-        _statistics(jnp.asarray(design.X[start : start + CHUNK]), design.y[start : start + CHUNK], features)
-        for start in range(0, design.n, CHUNK)
+        _statistics(design.X[part], design.y[part], None if weights is None else weights[part], features)
+        for part in parts
     ]
     return WeightSpace(
         statistics=jax.tree.map(lambda *parts: sum(parts[1:], parts[0]), *chunks),
@@ -149,10 +154,17 @@ def _screen(
     return jnp.mean(means, axis=0).reshape(shape), sd.reshape(shape)
 
 
-def _statistics(X: Float[Array, "m d"], y: Float[np.ndarray, " m"], features: Terms) -> Statistics:
-    Phi = column_products(X, features)
-    response = jnp.asarray(y)
-    return Statistics(Phi.T @ Phi, Phi.T @ response, response @ response, jnp.asarray(float(len(y))))
+def _statistics(
+    X: Float[np.ndarray, "m d"],
+    y: Float[np.ndarray, " m"],
+    weights: Float[np.ndarray, " m"] | None,
+    features: Terms,
+) -> Statistics:
+    Phi, response, rows = column_products(jnp.asarray(X), features), jnp.asarray(y), float(len(y))
+    if weights is not None:
+        root = jnp.sqrt(jnp.asarray(weights))
+        Phi, response, rows = Phi * root[:, None], response * root, weights.sum()
+    return Statistics(Phi.T @ Phi, Phi.T @ response, response @ response, jnp.asarray(rows))
 
 
 def _padded(columns: Array, order: int) -> Array:

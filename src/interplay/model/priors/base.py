@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from numbers import Real
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from interplay.model.variances import Variances
 
@@ -20,8 +20,8 @@ Hyperparameters = dict[str, Array]
 class Prior(ABC):
     """A prior over hyperparameters τ and the noise σ; given τ the coefficients are N(0, S).
 
-    A subclass is a frozen dataclass of its settings. `n` is the number of rows and `p` the number of
-    variables.
+    A subclass is a frozen dataclass of its settings. `n` is the number of rows, the sum of their
+    weights if they have any, and `p` the number of variables.
     """
 
     @property
@@ -39,21 +39,48 @@ class Prior(ABC):
         """Pairs of variables with a variance of their own."""
         return ()
 
+    @property
+    def selects(self) -> bool:
+        """Whether each variable may matter or not, so that `expected` and `place` have a meaning."""
+        return False
+
     @abstractmethod
     def check(self, p: int) -> None:
         """Refuse, in words, a number of variables that the settings do not fit."""
 
     @abstractmethod
-    def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
+    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
         """Draw an unconstrained position from the prior."""
 
     @abstractmethod
-    def log_density(self, position: Position, n: int, p: int) -> Float[Array, ""]:
+    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
         """Log density of an unconstrained position, the Jacobian included, normalised."""
 
     @abstractmethod
-    def constrain(self, position: Position, n: int, p: int) -> Hyperparameters:
+    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
         """The hyperparameters of a position; `sigma` is always among them."""
+
+    def expected(self, p: int) -> float:
+        """Number of variables expected to matter, where the prior selects."""
+        return float(p)
+
+    def place(
+        self, included: Bool[Array, " p"], size: Float[Array, ""], sigma: Float[Array, ""], n: Number, p: int
+    ) -> Position:
+        """A position at which just the given variables matter, where the prior selects.
+
+        Parameters
+        ----------
+        included
+            The variables that matter.
+        size
+            Prior standard deviation of their main effects.
+        sigma
+            Noise.
+        n, p
+            Rows and variables.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:

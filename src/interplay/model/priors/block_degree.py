@@ -64,7 +64,7 @@ class BlockDegree(Prior):
     def check(self, p: int) -> None:
         """Any number of variables will do."""
 
-    def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
+    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
         """Draw an unconstrained position from the prior."""
         scales = self._scales()
         keys = jax.random.split(key, len(scales))
@@ -73,12 +73,12 @@ class BlockDegree(Prior):
             for k, (name, scale) in zip(keys, scales.items(), strict=True)
         }
 
-    def log_density(self, position: Position, n: int, p: int) -> Float[Array, ""]:
+    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
         """Log density of an unconstrained position."""
         densities = [dist.half_normal(position[name], scale) for name, scale in self._scales().items()]
         return jnp.sum(jnp.stack(densities))
 
-    def constrain(self, position: Position, n: int, p: int) -> Hyperparameters:
+    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
         """The paper's symbols: `eta1 eta2 eta3 intercept_scale sigma`, and `eta_higher` past pairs."""
         values = {name.removeprefix("log_"): jnp.exp(value) for name, value in position.items()}
         hyperparameters = {

@@ -5,7 +5,7 @@ from typing import final
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from interplay.model.priors import distributions as dist
 from interplay.model.priors.base import (
@@ -84,7 +84,7 @@ class SKIM(Prior):
                 f" variables expected to matter must be below {p}. Leave it out for {_default_mains(p):g}."
             )
 
-    def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
+    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
         """Draw an unconstrained position from the prior."""
         keys = jax.random.split(key, 6)
         log_sigma = dist.sample_half_normal(keys[0], self.noise_scale)
@@ -100,7 +100,7 @@ class SKIM(Prior):
             position["log_psi_sq"] = dist.sample_inverse_gamma(keys[5], *interaction)
         return position
 
-    def log_density(self, position: Position, n: int, p: int) -> Float[Array, ""]:
+    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
         """Log density of an unconstrained position."""
         interaction = self.interaction_shape, self.interaction_scale
         log_phi = self._log_phi(position["log_sigma"], n, p)
@@ -115,7 +115,7 @@ class SKIM(Prior):
             total += dist.inverse_gamma(position["log_psi_sq"], *interaction)
         return total
 
-    def constrain(self, position: Position, n: int, p: int) -> Hyperparameters:
+    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
         """The paper's symbols: `eta1 eta2 eta3 kappa intercept_scale sigma`, and `eta_higher` past pairs."""
         log_ratio = position["log_eta1"] - 0.5 * position["log_m_sq"]
         # κ_i² = (m/η1)² · sigmoid(2 log(λ_i η1/m)), which neither over- nor underflows early.
@@ -140,8 +140,39 @@ class SKIM(Prior):
         """One component with weights κ²."""
         return product_form(hyperparameters, hyperparameters["kappa"] ** 2)
 
-    def _log_phi(self, log_sigma: Float[Array, ""], n: int, p: int) -> Float[Array, ""]:
-        s = _default_mains(p) if self.expected_mains is None else float(self.expected_mains)
+    @property
+    def selects(self) -> bool:
+        """Each variable has its own λ_i."""
+        return True
+
+    def expected(self, p: int) -> float:
+        """Number of variables expected to matter."""
+        return _default_mains(p) if self.expected_mains is None else float(self.expected_mains)
+
+    def place(
+        self, included: Bool[Array, " p"], size: Float[Array, ""], sigma: Float[Array, ""], n: Number, p: int
+    ) -> Position:
+        """A position at which just the given variables matter, with η1 κ_i = size."""
+        log_sigma = jnp.log(sigma)
+        log_m_sq = jnp.log(self.main_scale / self.main_shape)
+        log_interaction = jnp.log(self.interaction_scale / self.interaction_shape)
+        log_eta1 = self._log_phi(log_sigma, n, p) + 1.5
+        share = jnp.clip(size**2 / jnp.exp(log_m_sq), 1e-6, 0.99)
+        # η1² κ² = m² sigmoid(2 log(λ η1 / m)) solved for λ.
+        log_active = 0.5 * (jnp.log(share) - jnp.log1p(-share) + log_m_sq) - log_eta1
+        position = {
+            "log_sigma": log_sigma,
+            "log_m_sq": log_m_sq,
+            "log_xi_sq": jnp.full(self.degree - 1, log_interaction),
+            "log_eta1": log_eta1,
+            "log_lam": jnp.where(included, log_active, -1.0),
+        }
+        if self.quadratic:
+            position["log_psi_sq"] = log_interaction
+        return position
+
+    def _log_phi(self, log_sigma: Float[Array, ""], n: Number, p: int) -> Float[Array, ""]:
+        s = self.expected(p)
         return jnp.log(s / (p - s)) + log_sigma - 0.5 * jnp.log(n)
 
 

@@ -158,15 +158,15 @@ class TwoWay(Prior):
                 " Give one entry of lam, alpha_sq and psi_sq for each variable, in the order of the data."
             )
 
-    def sample(self, key: Key[Array, ""], n: int, p: int) -> Position:
+    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
         """Draw an unconstrained position from the prior."""
         return {"log_sigma": dist.sample_half_normal(key, self.noise_scale)}
 
-    def log_density(self, position: Position, n: int, p: int) -> Float[Array, ""]:
+    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
         """Log density of an unconstrained position."""
         return dist.half_normal(position["log_sigma"], self.noise_scale)
 
-    def constrain(self, position: Position, n: int, p: int) -> Hyperparameters:
+    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
         """The noise `sigma`, and the fixed `intercept_scale`."""
         return {
             "intercept_scale": jnp.sqrt(self.kernel.variance(())),

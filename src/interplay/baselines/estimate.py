@@ -1,0 +1,74 @@
+"""Estimate: one number for each effect, without a posterior."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from interplay.data.design import Design
+from interplay.data.errors import DataError
+from interplay.effects.scale import natural_scale
+from interplay.model.terms import Term, kind, label
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A fitted function of the columns of a design: Σ θ_E ∏_{i in E} x_i over its terms E.
+
+    Parameters
+    ----------
+    terms
+        The terms of the function, the intercept () among them. All others have a coefficient of zero.
+    coefficients
+        Of the terms, on the scale of the design. For a level of a factor this is the coefficient of its
+        column: the effect of the level is the inner product of the factor's coefficients with its row.
+    fitted
+        What the solver itself gives for the rows of the design.
+    penalty
+        The weight of the penalty that cross-validation chose, on the solver's scale.
+    """
+
+    terms: tuple[Term, ...]
+    coefficients: Float[np.ndarray, " t"]
+    fitted: Float[np.ndarray, " n"]
+    penalty: float
+
+    @property
+    def effects(self) -> dict[Term, float]:
+        """Coefficients by term."""
+        return dict(zip(self.terms, self.coefficients.tolist(), strict=True))
+
+    @property
+    def selected(self) -> tuple[Term, ...]:
+        """Every term with a coefficient, but for the intercept."""
+        return tuple(term for term, value in self.effects.items() if term and value != 0.0)
+
+    def predict(self, X: Float[np.ndarray, "m d"]) -> Float[np.ndarray, " m"]:
+        """The function at the rows of X, which are coded as those of the design."""
+        total = np.zeros(len(X))
+        for term, value in self.effects.items():
+            total += value * X[:, list(term)].prod(axis=1)
+        return total
+
+    def table(self, design: Design) -> pd.DataFrame:
+        """One row for each term: `term kind coefficient coefficient_natural`, the largest first."""
+        slope, shift = natural_scale(design, self.terms)
+        table = pd.DataFrame(
+            {
+                "term": [label(term, design) for term in self.terms],
+                "kind": [kind(term) for term in self.terms],
+                "coefficient": self.coefficients,
+                "coefficient_natural": slope * self.coefficients + shift,
+            }
+        )
+        return table.iloc[np.argsort(-np.abs(self.coefficients), kind="stable")].reset_index(drop=True)
+
+
+def check_folds(design: Design, folds: int) -> None:
+    """Refuse cross-validation with fewer than two folds, or with fewer rows than folds."""
+    if not 2 <= folds <= design.n:
+        raise DataError(
+            f"folds={folds} for {design.n} rows: expected a number from 2 to {design.n}. "
+            "Choose another, or bring more rows."
+        )

@@ -1,0 +1,166 @@
+"""A run on disk: written whole after every chunk, and read back bit for bit."""
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from dataclasses import fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from interplay.inference.metric import Metric
+from interplay.inference.run import Job, State
+
+FORMAT = 1
+
+
+class CheckpointError(OSError):
+    """A checkpoint cannot be written, or does not belong to this run."""
+
+
+def identity(job: Job) -> dict[str, str]:
+    """What must be the same for a run to go on: the data and the settings, each in a few words."""
+    design = job.design
+    with np.printoptions(threshold=sys.maxsize):
+        prior = repr(job.target.prior)
+    return {
+        "number of rows": str(design.n),
+        "names of variables": _digest(json.dumps(design.labels).encode()),
+        "covariates": _digest(np.ascontiguousarray(design.X).tobytes()),
+        "response": _digest(np.ascontiguousarray(design.y).tobytes()),
+        "sample weights": "none" if design.weights is None else _digest(design.weights.tobytes()),
+        "prior": prior,
+        "sampler": repr(job.sampler),
+        "seed": str(job.seed),
+    }
+
+
+def write(path: Path, job: Job, state: State) -> None:
+    """Write a state, such that the file is the old one or the new one, never a part."""
+    variables = {
+        "positions": (("chain", "coordinate"), state.positions),
+        "history": (("warm_up", "chain", "coordinate"), state.history),
+        "log_step": ((), np.float64(state.log_step)),
+        "log_steps": (("settling",), np.array(state.log_steps, dtype=np.float64)),
+    }
+    for field in fields(Metric):
+        values = np.asarray(getattr(state.metric, field.name))
+        variables[f"metric_{field.name}"] = (tuple(f"{field.name}_{k}" for k in range(values.ndim)), values)
+    for name, values in state.kept.items():
+        own = tuple(f"{name}_{k}" for k in range(values.ndim - 2))
+        variables[f"kept_{name}"] = (("chain", "draw", *own), values)
+    attributes = {
+        "interplay_checkpoint": FORMAT,
+        "interplay_version": version("interplay"),
+        "identity": json.dumps(identity(job)),
+        "place": json.dumps(
+            {
+                "attempt": state.attempt,
+                "phase": state.phase,
+                "iteration": state.iteration,
+                "gradients": state.gradients,
+                "seconds": state.seconds,
+            }
+        ),
+    }
+    content = xr.Dataset(variables, attrs=attributes).to_netcdf(engine="h5netcdf")
+    write_atomically(path, bytes(content))
+
+
+def read(path: Path, job: Job) -> State | None:
+    """The state in a file, or None where there is no file yet; refused if it is of another run."""
+    if not path.exists():
+        _check_writable(path)
+        return None
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as opened:
+            data = opened.load()
+        found = json.loads(data.attrs["identity"])
+        place = json.loads(data.attrs["place"])
+        form = int(data.attrs["interplay_checkpoint"])
+    except (OSError, KeyError, ValueError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{path} is there, but is not a checkpoint that can be read ({error}). Give another path, or"
+            " delete the file to begin anew."
+        ) from error
+    if form > FORMAT:
+        raise CheckpointError(
+            f"{path} was written by a newer interplay ({data.attrs['interplay_version']}, format {form}; this"
+            f" one reads {FORMAT}). Upgrade interplay, or give another path."
+        )
+    _check_same(path, found, identity(job))
+    kept = {
+        name.removeprefix("kept_"): data[name].values for name in map(str, data) if name.startswith("kept_")
+    }
+    metric = {field.name: jnp.asarray(data[f"metric_{field.name}"].values) for field in fields(Metric)}
+    return State(
+        positions=data["positions"].values,
+        history=data["history"].values,
+        log_step=float(data["log_step"]),
+        log_steps=tuple(data["log_steps"].values.tolist()),
+        metric=Metric(**metric),
+        kept=kept,
+        **place,
+    )
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put the content beside the path, make sure that it is on the disk, and only then in its place."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _check_writable(path: Path) -> None:
+    write_atomically(path, b"")
+    path.unlink()
+
+
+def _unwritable(path: Path, error: OSError) -> CheckpointError:
+    earlier = " The earlier file is as it was." if path.is_file() else ""
+    return CheckpointError(
+        f"{path} could not be written: {error.strerror or error}.{earlier} Make room, or give a path in"
+        " a folder that you may write to."
+    )
+
+
+def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, str]) -> None:
+    different = [name for name in wanted if found.get(name) != wanted[name]]
+    if different:
+        details = "; ".join(
+            f"{name}: {_short(found.get(name))} in the file, {_short(wanted[name])} here"
+            for name in different
+        )
+        raise CheckpointError(
+            f"{path} is a checkpoint of another run. Different: {details}. Give the data and settings of that"
+            " run to go on with it, or another path to begin anew."
+        )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _short(words: object, most: int = 200) -> str:
+    text = str(words)
+    return text if len(text) <= most else text[:most] + "…"

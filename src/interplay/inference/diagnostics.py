@@ -1,0 +1,175 @@
+"""Whether the draws can be trusted, in words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.special import ndtr
+
+from interplay.inference.convergence import ESS, LEAST_DRAWS, R_HAT
+
+Verdict = Literal["trust", "run longer", "do not report"]
+
+Ending = Literal["converged", "draws", "max_draws", "max_seconds", "interrupted"]
+
+BAD_R_HAT = 1.05
+BAD_ESS = 100.0
+"""Beyond these the draws are not to be reported at all."""
+
+BAD_DIVERGENCES = 0.01
+"""Share of divergent iterations beyond which parts of the posterior may be missing."""
+
+SURE, UNSURE = 0.05, 0.25
+"""Chains disagree on an effect where its local false sign rate is below the first in one, and above the
+second in another."""
+
+ENDINGS = {
+    "converged": "sampling stopped when everything had converged",
+    "draws": "sampling stopped at the number of draws asked for",
+    "max_draws": "sampling stopped at max_draws",
+    "max_seconds": "sampling stopped at max_seconds",
+    "interrupted": "sampling was interrupted",
+}
+
+
+class ConvergenceWarning(UserWarning):
+    """The draws of a fit cannot be trusted yet."""
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What is known of the quality of the draws.
+
+    Parameters
+    ----------
+    verdict, reason, remedy
+        Whether to trust the draws, why, and what to do (empty where nothing is to be done).
+    ended
+        Why sampling ended.
+    r_hat
+        The largest rank-normalised split R-hat of all quantities watched.
+    ess_bulk, ess_tail
+        The smallest effective sample sizes of all quantities watched.
+    worst
+        Name of the quantity with the largest R-hat.
+    divergences
+        Number of divergent iterations after warm-up.
+    acceptance
+        Average acceptance rate after warm-up.
+    gradients
+        Gradients of the log density, warm-up included.
+    disagreements
+        Main effects that some chains are sure of and others are not, by label.
+    remedies
+        What was changed on the way because something looked wrong, in words.
+    seconds
+        Wall time, warm-up and compilation included.
+    quantities
+        One row for each quantity watched: `quantity r_hat ess_bulk ess_tail`.
+    """
+
+    verdict: Verdict
+    reason: str
+    remedy: str
+    ended: Ending
+    r_hat: float
+    ess_bulk: float
+    ess_tail: float
+    worst: str
+    divergences: int
+    acceptance: float
+    gradients: int
+    disagreements: tuple[str, ...]
+    remedies: tuple[str, ...]
+    seconds: float
+    quantities: pd.DataFrame
+
+    def __str__(self) -> str:
+        parts = [f"{self.verdict.capitalize()}: {self.reason}", self.remedy, *self.remedies]
+        return " ".join(part for part in parts if part)
+
+
+def diagnose(
+    kept: dict[str, np.ndarray],
+    quantities: pd.DataFrame,
+    labels: tuple[str, ...],
+    *,
+    ended: Ending,
+    remedies: tuple[str, ...],
+    gradients: int,
+    seconds: float,
+) -> Diagnostics:
+    """Judge the draws of a run."""
+    r_hat = float(quantities["r_hat"].max())
+    bulk, tail = float(quantities["ess_bulk"].min()), float(quantities["ess_tail"].min())
+    name = "" if np.isnan(r_hat) else str(quantities["quantity"].to_numpy()[quantities["r_hat"].argmax()])
+    divergences = int(kept["divergent"].sum())
+    disagreements = tuple(labels[column] for column in disputed(kept["main_mean"], kept["main_sd"]))
+    verdict, reason, remedy = _verdict(
+        r_hat, min(bulk, tail), name, divergences, kept["divergent"].shape, disagreements
+    )
+    return Diagnostics(
+        verdict=verdict,
+        reason=f"{reason}; {ENDINGS[ended]}.",
+        remedy=remedy,
+        ended=ended,
+        r_hat=r_hat,
+        ess_bulk=bulk,
+        ess_tail=tail,
+        worst=name,
+        divergences=divergences,
+        acceptance=float(kept["acceptance"].mean()),
+        gradients=gradients,
+        disagreements=disagreements,
+        remedies=remedies,
+        seconds=seconds,
+        quantities=quantities,
+    )
+
+
+def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c i d"]) -> list[int]:
+    """Columns whose main effect some chains are sure of, and others are not."""
+    positive = ndtr(mean / np.maximum(sd, np.finfo(np.float64).tiny)).mean(axis=1)
+    lfsr = np.minimum(positive, 1.0 - positive)
+    return np.flatnonzero((lfsr.min(axis=0) <= SURE) & (lfsr.max(axis=0) > UNSURE)).tolist()
+
+
+def _verdict(
+    r_hat: float,
+    ess: float,
+    worst: str,
+    divergences: int,
+    shape: tuple[int, ...],
+    disagreements: tuple[str, ...],
+) -> tuple[Verdict, str, str]:
+    chains, length = shape
+    longer = "Raise max_draws (or draws), or max_seconds."
+    if np.isnan(r_hat):
+        reason = (
+            f"{chains} chains of {length} draws are too few to say anything (at least {LEAST_DRAWS} each)"
+        )
+        return "do not report", reason, longer
+    figures = f"largest R-hat {r_hat:.3f} ({worst}), smallest effective sample size {ess:.0f}"
+    if divergences > BAD_DIVERGENCES * chains * length:
+        reason = (
+            f"{divergences} of {chains * length} iterations diverged: parts of the posterior may be missing"
+        )
+        return "do not report", reason, "Raise the sampler's acceptance, as in Lockstep(acceptance=0.95)."
+    if r_hat > BAD_R_HAT or ess < BAD_ESS:
+        hint = (
+            f" The chains disagree on {_listed(disagreements)}: several sets of variables explain the data."
+        )
+        return "do not report", figures, longer + (hint if disagreements else "")
+    if disagreements:
+        reason = f"chains disagree on {_listed(disagreements)}; {figures}"
+        return "run longer", reason, longer
+    if r_hat > R_HAT or ess < ESS:
+        return "run longer", f"{figures}; wanted are {R_HAT} and {ESS:.0f}", longer
+    return "trust", figures, ""
+
+
+def _listed(labels: tuple[str, ...], most: int = 5) -> str:
+    shown = ", ".join(labels[:most])
+    return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"

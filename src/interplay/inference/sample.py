@@ -1,0 +1,195 @@
+"""From a design and a prior to draws that have converged, or a word that they have not."""
+
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from interplay.data.design import Design
+from interplay.inference import checkpoint as files
+from interplay.inference import convergence
+from interplay.inference.diagnostics import (
+    BAD_DIVERGENCES,
+    ConvergenceWarning,
+    Diagnostics,
+    Ending,
+    diagnose,
+    disputed,
+)
+from interplay.inference.draws import Draws
+from interplay.inference.progress import Report, duration, reporting
+from interplay.inference.rivals import rivals
+from interplay.inference.run import Job, State, begin, proceed, warmup_length
+from interplay.inference.sampler import CHUNK, Lockstep, Sampler
+from interplay.inference.target import target
+from interplay.inference.threads import Workers, workers
+from interplay.model.priors.base import Prior
+from interplay.precision import double_precision
+
+MAX_DRAWS = 4000
+"""Draws of each chain after which sampling ends, converged or not."""
+
+TRIAL = 8 * CHUNK
+"""Draws of each chain after which a run that looks wrong is begun anew, once."""
+
+TRIAL_R_HAT = 1.1
+"""R-hat from which it looks wrong then."""
+
+STATISTICS = ("log_density", "acceptance", "divergent", "steps")
+
+
+@double_precision
+def sample(
+    design: Design,
+    prior: Prior,
+    *,
+    sampler: Sampler | None = None,
+    draws: int | None = None,
+    max_draws: int = MAX_DRAWS,
+    max_seconds: float | int | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    progress: bool = True,
+) -> tuple[Draws, Diagnostics]:
+    """Sample the hyperparameters until they have converged.
+
+    Parameters
+    ----------
+    design, prior
+        The data and what is believed.
+    sampler
+        How chains move; by default `Lockstep()`.
+    draws
+        Draws of each chain; by default, as many as it takes until R-hat is at most 1.01 and the effective
+        sample sizes are at least 400 for σ, η1, η2, η3, the conditional mean of every main effect, and log κ
+        of the variables that matter.
+    max_draws, max_seconds
+        When to end in any case: draws of each chain, and wall time.
+    seed
+        Of all random numbers.
+    checkpoint
+        File that the run is written to after every chunk. If it is there, the run goes on from it, and gives
+        the draws that it would have given without a stop.
+    progress
+        Whether to show progress, in a terminal or a notebook.
+
+    Returns
+    -------
+    tuple
+        The draws, and what is known of their quality. Ctrl-C ends sampling with the draws so far.
+    """
+    _check(draws, max_draws, max_seconds)
+    began = time.monotonic()
+    with workers() as crew, reporting(progress) as report:
+        job = Job(design, target(design, prior), rivals(design), sampler or Lockstep(), seed)
+        path = None if checkpoint is None else Path(checkpoint)
+        state = files.read(path, job) if path else None
+        before = state.seconds if state else 0.0
+        limit = draws or max_draws
+        ending: Ending | None = None
+        try:
+            if state is None:
+                report("start", 0.0, "looking for variables that matter")
+                state = begin(job, 0, crew)
+            while ending is None:
+                ending = _ending(job, state, draws, max_draws, max_seconds)
+                if ending is None:
+                    state = _next(job, state, limit - state.iteration, max_seconds, crew)
+                    state = replace(state, seconds=before + time.monotonic() - began)
+                    if path:
+                        files.write(path, job, state)
+                    _tell(report, job, state, draws)
+        except KeyboardInterrupt:
+            if state is None or not state.kept:
+                raise
+            ending = "interrupted"
+        report("checking", 1.0, "")
+        result = _diagnosed(job, state, ending)
+    if result.verdict != "trust":
+        warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=3)
+    hyperparameters = {
+        name: values
+        for name, values in state.kept.items()
+        if name not in STATISTICS and not name.startswith("main_")
+    }
+    return Draws(hyperparameters, {name: state.kept[name] for name in STATISTICS}), result
+
+
+def _next(job: Job, state: State, most: int, max_seconds: float | int | None, crew: Workers) -> State:
+    if state.phase == "warm-up" and max_seconds is not None and state.seconds > max_seconds:
+        return replace(state, phase="sampling", iteration=0, history=state.history[:0])
+    if (
+        state.phase == "sampling"
+        and state.attempt == 0
+        and state.iteration == TRIAL
+        and _looks_wrong(job, state)
+    ):
+        anew = begin(job, 1, crew)
+        return replace(anew, gradients=state.gradients)
+    return proceed(job, state, most, crew)
+
+
+def _ending(
+    job: Job, state: State, draws: int | None, max_draws: int, max_seconds: float | int | None
+) -> Ending | None:
+    if state.phase != "sampling" or not state.kept:
+        return None
+    if draws is not None and state.iteration >= draws:
+        return "draws"
+    if draws is None and convergence.converged(state.kept, job.design):
+        return "converged"
+    if state.iteration >= max_draws:
+        return "max_draws"
+    if max_seconds is not None and state.seconds >= max_seconds:
+        return "max_seconds"
+    return None
+
+
+def _looks_wrong(job: Job, state: State) -> bool:
+    quick = convergence.table(state.kept, job.design, mains=False)
+    many = state.kept["divergent"].mean() > BAD_DIVERGENCES
+    torn = len(disputed(state.kept["main_mean"], state.kept["main_sd"])) > 0
+    return bool(many or torn or quick["r_hat"].max() > TRIAL_R_HAT)
+
+
+def _diagnosed(job: Job, state: State, ending: Ending) -> Diagnostics:
+    anew = (
+        "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables, with"
+        " a smaller step and a longer warm-up."
+    )
+    return diagnose(
+        state.kept,
+        convergence.table(state.kept, job.design),
+        tuple(job.design.labels),
+        ended=ending,
+        remedies=(anew,) if state.attempt else (),
+        gradients=state.gradients,
+        seconds=state.seconds,
+    )
+
+
+def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
+    if state.phase == "warm-up":
+        done = state.iteration / max(warmup_length(job, state.attempt), 1)
+        report("warm-up", done, f"step {np.exp(state.log_step):.2f}")
+        return
+    if not state.kept:
+        return
+    quick = convergence.table(state.kept, job.design, mains=False)
+    r_hat, ess = quick["r_hat"].max(), min(quick["ess_bulk"].min(), quick["ess_tail"].min())
+    done = state.iteration / draws if draws else min(ess / convergence.ESS, 0.99)
+    words = (
+        f"{state.iteration} draws × {job.sampler.chains} chains, R-hat {r_hat:.3f}, ESS {ess:.0f},"
+        f" {int(state.kept['divergent'].sum())} divergent"
+    )
+    if done and done > 0.05:
+        words += f", about {duration(state.seconds * (1 - done) / done)} left"
+    report("sampling", float(np.nan_to_num(done)), words)
+
+
+def _check(draws: int | None, max_draws: int, max_seconds: float | int | None) -> None:
+    for name, value in (("draws", draws), ("max_draws", max_draws), ("max_seconds", max_seconds)):
+        if value is not None and not value > 0:
+            raise ValueError(f"{name}={value!r}: expected a positive number, or leave it out.")

@@ -1,0 +1,205 @@
+"""How chains move: trajectories of a common random length, or NUTS as the reference."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import blackjax
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from interplay.inference.metric import Metric
+from interplay.inference.rivals import Rivals, propose_swap
+from interplay.inference.target import Target
+from interplay.inference.threads import SINGLE_THREAD
+from interplay.model.trees import Leaf
+
+CHUNK = 25
+"""Most iterations of one call: draws are checked, and kept, after so many."""
+
+Density = Callable[[Float[Array, " D"]], Float[Array, ""]]
+HMCState = Any
+"""BlackJAX's state of a chain."""
+
+
+class Moved(NamedTuple):
+    """What one iteration did."""
+
+    acceptance: Float[Array, ""]
+    divergent: Bool[Array, ""]
+    steps: Int[Array, ""]
+
+
+class Stretch(NamedTuple):
+    """Iterations of a chain; what lies past the number asked for is not to be used."""
+
+    positions: Leaf
+    log_density: Leaf
+    acceptance: Leaf
+    divergent: Leaf
+    steps: Leaf
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Lockstep:
+    """Hamiltonian Monte Carlo with trajectories of a common, random length for all chains.
+
+    Step size and metric are learned from all chains together, and no trajectory is cut short or wasted as in
+    a tree of doublings.
+
+    Parameters
+    ----------
+    chains
+        Number of chains.
+    length
+        Average length of a trajectory, in units of posterior standard deviations.
+    acceptance
+        Acceptance rate that the step size is tuned to.
+    warmup
+        Iterations in which step size and metric are learned.
+    max_steps
+        Most steps of a trajectory.
+    """
+
+    chains: int = 4
+    length: float | int = 1.5
+    acceptance: float = 0.8
+    warmup: int = 100
+    max_steps: int = 64
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def move(
+        self, density: Density, state: HMCState, common: Key[Array, ""], own: Key[Array, ""], step_size: Array
+    ) -> tuple[HMCState, Moved]:
+        """One iteration of a chain, with a random key common to all chains and one of its own."""
+        steps = jnp.ceil(2.0 * jax.random.uniform(common) * self.length / step_size)
+        steps = jnp.clip(steps, 1, self.max_steps).astype(int)
+        mass = jnp.ones(state.position.size)
+        state, info = _hmc(own, state, density, step_size, mass, steps)
+        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class NUTS:
+    """The No-U-Turn sampler, as a reference: each chain chooses the length of each trajectory.
+
+    Parameters
+    ----------
+    chains
+        Number of chains.
+    acceptance
+        Acceptance rate that the step size is tuned to.
+    warmup
+        Iterations in which step size and metric are learned.
+    max_doublings
+        Most doublings of a trajectory.
+    """
+
+    chains: int = 4
+    acceptance: float = 0.8
+    warmup: int = 100
+    max_doublings: int = 8
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def move(
+        self, density: Density, state: HMCState, common: Key[Array, ""], own: Key[Array, ""], step_size: Array
+    ) -> tuple[HMCState, Moved]:
+        """One iteration of a chain, with a random key common to all chains and one of its own."""
+        mass = jnp.ones(state.position.size)
+        state, info = _nuts(own, state, density, step_size, mass, self.max_doublings)
+        steps = jnp.asarray(info.num_integration_steps, dtype=int)
+        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
+
+
+Sampler = Lockstep | NUTS
+
+
+@partial(jax.jit, static_argnames="sampler", compiler_options=SINGLE_THREAD)
+def advance(
+    sampler: Sampler,
+    target: Target,
+    metric: Metric,
+    rivals: Rivals,
+    position: Float[Array, " D"],
+    chain: Int[Array, ""],
+    key: Key[Array, ""],
+    step_size: Float[Array, ""],
+    iterations: Int[Array, ""],
+) -> Stretch:
+    """Move a chain for some iterations, at most `CHUNK`.
+
+    Parameters
+    ----------
+    sampler
+        How to move.
+    target, metric, rivals
+        The posterior, the map that makes it round, and the variables to swap.
+    position, chain
+        Where the chain is, and its number, which makes its random numbers its own.
+    key
+        Random key, the same for all chains.
+    step_size
+        Step of the integrator.
+    iterations
+        How many.
+    """
+
+    def density(z: Float[Array, " D"]) -> Float[Array, ""]:
+        return target.log_density(metric.forward(z))
+
+    def iterate(i: Array, carry: tuple[HMCState, Stretch]) -> tuple[HMCState, Stretch]:
+        state, stretch = carry
+        both = jax.random.fold_in(key, i)
+        common = jax.random.fold_in(both, 0)
+        for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
+        state, moved = sampler.move(density, state, common, for_move, step_size)
+        if rivals:
+            state = _swap(target, metric, rivals, density, state, for_swap)
+        row = Stretch(metric.forward(state.position), state.logdensity, *moved)
+        return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
+
+    state = blackjax.hmc.init(metric.inverse(position), density)
+    empty = Stretch(
+        positions=jnp.zeros((CHUNK, position.size)),
+        log_density=jnp.zeros(CHUNK),
+        acceptance=jnp.zeros(CHUNK),
+        divergent=jnp.zeros(CHUNK, dtype=bool),
+        steps=jnp.zeros(CHUNK, dtype=int),
+    )
+    return jax.lax.fori_loop(0, iterations, iterate, (state, empty))[1]
+
+
+def _swap(
+    target: Target, metric: Metric, rivals: Rivals, density: Density, state: HMCState, key: Key[Array, ""]
+) -> HMCState:
+    """One proposal to swap two rivals, accepted by the rule of Metropolis and Hastings."""
+    for_pair, for_choice = jax.random.split(key)
+    swapped, log_ratio = propose_swap(rivals, target, metric.forward(state.position), for_pair)
+    proposal = blackjax.hmc.init(metric.inverse(swapped), density)
+    gain = proposal.logdensity - state.logdensity + log_ratio
+    accept = jnp.log(jax.random.uniform(for_choice)) < jnp.where(jnp.isnan(gain), -jnp.inf, gain)
+    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state)
+
+
+def _check(sampler: Sampler) -> None:
+    name = type(sampler).__name__
+    if sampler.chains < 2:
+        raise ValueError(
+            f"{name}(chains={sampler.chains}): expected 2 or more; convergence is judged by comparing chains."
+        )
+    if not 0.0 < sampler.acceptance < 1.0:
+        raise ValueError(f"{name}(acceptance={sampler.acceptance}): expected a rate between 0 and 1.")
+    if sampler.warmup < 0:
+        raise ValueError(f"{name}(warmup={sampler.warmup}): expected 0 or more.")
+
+
+_hmc = blackjax.hmc.build_kernel()
+_nuts = blackjax.nuts.build_kernel()

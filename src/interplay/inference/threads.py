@@ -1,0 +1,44 @@
+"""Chains in threads: that keeps every core busy, where one matrix product cannot.
+
+Several chains in one batched computation would be no faster on a processor, and batched factorisations in two
+threads at once hang in XLA's pool (JAX 0.10).
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import jax
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+SINGLE_THREAD = {"xla_cpu_multi_thread_eigen": False}
+"""Compiler options of what runs in a worker: they hold for that function, not for the user's program."""
+
+Workers = Callable[[Callable[[T], R], Sequence[T]], list[R]]
+"""Apply a function to each item, several at a time, and give the results in order."""
+
+
+@contextmanager
+def workers() -> Iterator[Workers]:
+    """As many worker threads as there are cores, each with a linear algebra of one thread."""
+    with threadpool_limits(limits=1), ThreadPoolExecutor(_cores()) as pool:
+
+        def apply(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+            def scoped(item: T) -> R:
+                with jax.enable_x64(True):
+                    return function(item)
+
+            return list(pool.map(scoped, items))
+
+        yield apply
+
+
+def _cores() -> int:
+    # The cores that this process may use, where the system tells; all of them elsewhere.
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1

@@ -1,0 +1,296 @@
+"""The fit: draws and all that they were drawn from, with an answer to every question about them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from interplay.data.design import Design, encode
+from interplay.effects.conditional import Conditional
+from interplay.effects.mixture import JointMixture, Mixture
+from interplay.effects.scale import natural_scale
+from interplay.effects.selection import Rule
+from interplay.inference.diagnostics import Diagnostics
+from interplay.inference.draws import Draws
+from interplay.model.marginal import engine
+from interplay.model.priors.base import Prior
+from interplay.model.terms import label
+from interplay.precision import double_precision
+from interplay.results.joint import Joint
+from interplay.results.provenance import Provenance
+from interplay.results.requests import Labels, Posterior, Requests
+from interplay.results.shares import variance_shares
+from interplay.results.tables import effect_table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ANSWERS, NUMBERS = 1000, 5_000_000
+"""Most draws that an answer uses, evenly spaced over all chains; and most draws times columns, which bounds
+the memory where there are more than 5000 columns, down to a hundred draws. Each draw is a whole Gaussian, not
+a point."""
+
+ROWS = 4096
+"""Rows that are predicted at a time, which bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """What was learned from data, as draws of the hyperparameters; effects are worked out when asked for.
+
+    Given a draw, every effect is Gaussian and known exactly, so a posterior is a mixture of Gaussians over
+    the draws. At most 1000 draws are used, evenly spaced over the chains, and fewer with more than 5000
+    columns (see `ANSWERS`).
+
+    Parameters
+    ----------
+    design
+        The data.
+    prior
+        What was believed.
+    draws, diagnostics
+        What the sampler gave, and whether to trust it.
+    settings
+        How the sampler was called, in plain values.
+    provenance
+        Versions, seed, data and time.
+    """
+
+    design: Design
+    prior: Prior
+    draws: Draws
+    diagnostics: Diagnostics
+    settings: Mapping[str, Any]
+    provenance: Provenance
+
+    @cached_property
+    def conditional(self) -> Conditional:
+        """The posterior given each of the draws that answers use."""
+        most = min(ANSWERS, max(100, NUMBERS // self.design.d))
+        return _conditional(self.design, self.prior, self.draws.stacked(most))
+
+    def effects(
+        self,
+        terms: str | Labels | None = None,
+        probability: float = 0.9,
+        rule: Rule = "lfsr",
+        q: float = 0.05,
+    ) -> pd.DataFrame:
+        """Table of effects, the surest first.
+
+        Parameters
+        ----------
+        terms
+            Labels such as `["bmi", "bmi:bp", "bmi^2"]`; or `"mains"`; `"quadratic"`; `"pairs"`, every pair of
+            up to `ALL_PAIRS`, and else the `MANY_PAIRS` strongest. None is all main effects, all quadratic
+            effects that the prior has, all pairs among the variables that matter (those with an lfsr of at
+            most 0.2 for an effect of their own, the surest 20) and the strongest of all pairs, as many as
+            may be selected. Interactions of three and more variables are asked for by label.
+        probability
+            Of the interval from `lower` to `upper`.
+        rule, q
+            How `selected` is decided, see `interplay.effects.selection.select`. The rule "fdr" is about the
+            terms of this table. The rule "paper" looks at the main effects too where they are not asked for.
+
+        Returns
+        -------
+        DataFrame
+            See `interplay.results.tables.effect_table`.
+        """
+        return self._table(self._requests.posterior(terms, rule), probability, rule, q)
+
+    def joint(self, labels: Labels) -> Joint:
+        """Joint posterior of several effects on the standardised scale, with `.mean`, `.cov`, `.draws(n)`."""
+        terms = self._requests.parsed(labels)
+        names = tuple(label(term, self.design) for term in terms)
+        mixture = JointMixture(*self.conditional.joint(terms))
+        return Joint(names, mixture, *natural_scale(self.design, terms))
+
+    def top_pairs(
+        self, size: int = 20, probability: float = 0.9, rule: Rule = "lfsr", q: float = 0.05
+    ) -> pd.DataFrame:
+        """The strongest of all p(p−1)/2 pairs by |mean|/sd; no main effect need be there.
+
+        Parameters
+        ----------
+        size
+            How many.
+        probability, rule, q
+            As in `effects`.
+        """
+        return self._table(self._requests.strongest(size), probability, rule, q)
+
+    def selected(self, rule: Rule = "lfsr", q: float = 0.05) -> list[str]:
+        """Labels of the effects that a rule selects, the surest first.
+
+        Parameters
+        ----------
+        rule, q
+            `"lfsr"` and `"fdr"` judge all main and quadratic effects and the strongest pairs, whether or not
+            their variables have main effects. `"paper"` judges pairs among selected main effects alone.
+            Past q = 0.1, pairs beyond those in `effects()` are not looked at.
+        """
+        table = self.effects(rule=rule, q=q)
+        return table.loc[table["selected"], "term"].tolist()
+
+    def predict(
+        self, rows: Any, return_std: bool = False
+    ) -> Float[np.ndarray, " m"] | tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+        """Posterior mean of the response at new rows, in its own units.
+
+        Parameters
+        ----------
+        rows
+            New rows in any form that `interplay.design` takes; columns are matched by name.
+        return_std
+            Also give the standard deviation of a new observation: of the regression function and of the
+            noise together.
+        """
+        parts = [(part.mean, part.sd) for part in self._predictive(rows)]
+        mean, sd = (np.concatenate(values) for values in zip(*parts, strict=True))
+        return (mean, sd) if return_std else mean
+
+    def predict_interval(self, rows: Any, probability: float = 0.9) -> Float[np.ndarray, "m 2"]:
+        """Central interval of a new observation at each row, noise included, in units of the response.
+
+        The ends are quantiles of the exact mixture over the draws of N(f(x), sd² + σ²). The noise is that of
+        an observation with weight one.
+
+        Parameters
+        ----------
+        rows
+            As in `predict`.
+        probability
+            That the observation is inside.
+
+        Returns
+        -------
+        array (m, 2)
+            Lower and upper end.
+        """
+        if not 0.0 < probability < 1.0:
+            raise ValueError(f"probability={probability!r}: expected a number between 0 and 1, such as 0.9.")
+        ends = [0.5 - probability / 2, 0.5 + probability / 2]
+        parts = [np.column_stack([part.quantile(q) for q in ends]) for part in self._predictive(rows)]
+        return np.concatenate(parts)
+
+    def predictive_draws(
+        self, rows: Any, size: int = 1000, random_state: int | np.random.Generator | None = None
+    ) -> Float[np.ndarray, "size m"]:
+        """Draws of a new observation at each row, noise included, in units of the response.
+
+        The rows of one replicate share the hyperparameters; given these they are drawn one by one, so the
+        draws are exact for each row, but do not carry what rows have in common beyond the hyperparameters.
+
+        Parameters
+        ----------
+        rows
+            As in `predict`.
+        size
+            Number of replicates.
+        random_state
+            Seed or generator.
+        """
+        if size < 1:
+            raise ValueError(f"size={size!r}: expected how many draws are wanted, at least 1.")
+        random = np.random.default_rng(random_state)
+        component = random.integers(len(self.conditional.sigma), size=size)
+        parts = [
+            part.means[component] + part.sds[component] * random.standard_normal((size, part.means.shape[1]))
+            for part in self._predictive(rows)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def r2(self) -> Float[np.ndarray, " s"]:
+        """Bayesian R², one value for each draw: var f / (var f + σ²).
+
+        f is the posterior mean of the regression function at the data given the draw, and var its variance
+        over the rows, each counted as often as its weight says.
+        """
+        return 1.0 - self.variance_shares()["noise"].to_numpy()
+
+    def variance_shares(self) -> pd.DataFrame:
+        """Share of the response's variance from each kind of effect, one row for each draw.
+
+        With f = f_main + f_quadratic + f_interaction the posterior mean at the data given the draw, the
+        share of a part is cov(f_part, f) / (var f + σ²), and of the noise σ² / (var f + σ²). The four add up
+        to one; a part that works against the others can have a share below zero. Interactions are all those
+        of two and more variables together, and no coefficient of theirs is computed.
+
+        Returns
+        -------
+        DataFrame
+            `main quadratic interaction noise`; `.mean()` and `.quantile()` summarise it.
+        """
+        return pd.DataFrame(self._shares.copy(), columns=["main", "quadratic", "interaction", "noise"])
+
+    def to_arviz(self) -> "xr.DataTree":
+        """The fit as an xarray DataTree in ArviZ's layout, from which all of it can be had back."""
+        from interplay.results.tree import to_tree
+
+        return to_tree(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fit to one netCDF file, see `interplay.results.files.save`; `interplay.load` reads it."""
+        from interplay.results.files import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Fit: {type(self.prior).__name__}, {self.design.n} rows, {self.design.p} variables,"
+            f" {self.draws.chains} × {self.draws.length} draws, {self.diagnostics.verdict}>"
+        )
+
+    def __str__(self) -> str:
+        from interplay.results.summary import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from interplay.results.summary import as_html
+
+        return as_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is cached: 64-bit JAX arrays do not survive where JAX has 32 bits.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _requests(self) -> Requests:
+        return Requests(self.design, self.prior.quadratic, self.conditional)
+
+    def _table(self, posterior: Posterior, probability: float, rule: Rule, q: float) -> pd.DataFrame:
+        asked = {label(term, self.design) for term in posterior.terms}
+        judged = self._requests.with_mains(posterior) if rule == "paper" else posterior
+        table = effect_table(
+            self.design, judged.terms, judged.mixture, probability=probability, rule=rule, q=q
+        )
+        return table[table["term"].isin(asked)].reset_index(drop=True)
+
+    def _predictive(self, rows: Any) -> Iterator[Mixture]:
+        """The mixture of a new observation, some rows at a time, in units of the response."""
+        X = encode(self.design, rows)
+        noise = np.asarray(self.conditional.sigma)[:, None]
+        centre, scale = self.design.response_centre, self.design.response_scale
+        for start in range(0, len(X), ROWS):
+            means, sds = self.conditional.predict(X[start : start + ROWS])
+            yield Mixture(centre + scale * means, scale * np.sqrt(sds**2 + noise**2))
+
+    @cached_property
+    def _shares(self) -> Float[np.ndarray, "s 4"]:
+        return variance_shares(self.conditional, self.design)
+
+
+@double_precision
+def _conditional(design: Design, prior: Prior, draws: Mapping[str, np.ndarray]) -> Conditional:
+    hyperparameters = {name: jnp.asarray(values, dtype=jnp.float64) for name, values in draws.items()}
+    variances = jax.vmap(lambda draw: prior.variances(draw, design.p))(hyperparameters)
+    return Conditional(engine(design, prior), variances, hyperparameters["sigma"])

@@ -1,0 +1,145 @@
+"""Which effects a request means, and their posteriors, each worked out once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from interplay.data.design import Design
+from interplay.effects.conditional import Conditional
+from interplay.effects.mixture import Mixture
+from interplay.effects.search import strongest_pairs
+from interplay.effects.selection import FDR_CAP, Rule, select
+from interplay.model.terms import Term, interactions, is_square, mains, parse, quadratics
+
+MATTER, MOST = 0.2, 20
+"""A variable matters if an effect of its own has at most this lfsr; of these the surest, at most so many."""
+
+STRONGEST, MOST_STRONGEST = 20, 5120
+"""Pairs that are reported from the search through all: at first, and at most."""
+
+ALL_PAIRS, MANY_PAIRS = 5000, 1000
+"""The request "pairs" is every pair where there are no more than the first; else the strongest, so many."""
+
+Labels = Sequence[str | tuple[str, ...]]
+"""Terms in words, as `interplay.model.terms.parse` reads them."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Terms, and the posterior of each."""
+
+    terms: list[Term]
+    mixture: Mixture
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Posteriors by request.
+
+    Parameters
+    ----------
+    design
+        The data.
+    quadratic
+        Whether the prior has quadratic effects.
+    conditional
+        Posterior given the draws.
+    """
+
+    design: Design
+    quadratic: bool
+    conditional: Conditional
+
+    def posterior(self, asked: str | Labels | None, rule: Rule) -> Posterior:
+        """What `interplay.results.fit.Fit.effects` describes."""
+        match asked:
+            case None:
+                return joined(self._usual, self._paper_pairs) if rule == "paper" else self._usual
+            case "mains":
+                return _subset(self._own, [len(term) == 1 for term in self._own.terms])
+            case "quadratic":
+                return _subset(self._own, [is_square(term) for term in self._own.terms])
+            case "pairs":
+                return self._pairs()
+            case str():
+                return self.exact(self.parsed([asked]))
+        return self.exact(self.parsed(asked))
+
+    def exact(self, terms: list[Term]) -> Posterior:
+        """Posterior of the given terms."""
+        return Posterior(terms, Mixture(*self.conditional.effects(terms)))
+
+    def strongest(self, size: int) -> Posterior:
+        """Posterior of the strongest of all pairs."""
+        if size not in self._searches:
+            self._searches[size] = Posterior(*strongest_pairs(self.conditional, self.design, size))
+        return self._searches[size]
+
+    def with_mains(self, posterior: Posterior) -> Posterior:
+        """Add the main effects of the columns in interactions and squares, where they are absent."""
+        present = {term[0] for term in posterior.terms if len(term) == 1}
+        needed = {column for term in posterior.terms if len(term) > 1 for column in term}
+        return joined(posterior, self.exact([(column,) for column in sorted(needed - present)]))
+
+    def parsed(self, labels: Labels) -> list[Term]:
+        """The terms of the labels, each once."""
+        return list(dict.fromkeys(term for text in labels for term in parse(text, self.design)))
+
+    @cached_property
+    def _own(self) -> Posterior:
+        """Main and quadratic effects."""
+        return self.exact([*mains(self.design), *(quadratics(self.design) if self.quadratic else [])])
+
+    @cached_property
+    def _usual(self) -> Posterior:
+        """Main and quadratic effects, pairs among the variables that matter, and the strongest pairs."""
+        terms, lfsr = self._own.terms, self._own.mixture.lfsr
+        surest = [terms[k][0] for k in np.argsort(lfsr, kind="stable") if lfsr[k] <= MATTER]
+        matter = list(dict.fromkeys(int(self.design.owner[column]) for column in surest))[:MOST]
+        size, strong = STRONGEST, self.strongest(STRONGEST)
+        # As many as a rule could select, and then as many again that it could not.
+        while size < MOST_STRONGEST and np.sum(strong.mixture.lfsr <= FDR_CAP) > size / 2:
+            size *= 2
+            strong = self.strongest(size)
+        found = set(strong.terms)
+        among = [pair for pair in interactions(self.design, matter) if pair not in found]
+        return joined(self._own, strong, self.exact(among))
+
+    @cached_property
+    def _paper_pairs(self) -> Posterior:
+        """Pairs among the main effects that the paper's rule selects, beside the usual ones."""
+        own = self.posterior("mains", "paper")
+        chosen = select(own.mixture, "paper")
+        columns = {term[0] for term, kept in zip(own.terms, chosen, strict=True) if kept}
+        pairs = interactions(self.design, {int(self.design.owner[column]) for column in columns})
+        present = set(self._usual.terms)
+        return self.exact([pair for pair in pairs if columns.issuperset(pair) and pair not in present])
+
+    def _pairs(self) -> Posterior:
+        widths = np.bincount(self.design.owner).astype(np.int64)
+        if (widths.sum() ** 2 - (widths**2).sum()) // 2 > ALL_PAIRS:
+            return self.strongest(MANY_PAIRS)
+        return self.exact(interactions(self.design, range(self.design.p)))
+
+    @cached_property
+    def _searches(self) -> dict[int, Posterior]:
+        return {}
+
+
+def joined(*parts: Posterior) -> Posterior:
+    """Several posteriors given the same draws, one after the other."""
+    return Posterior(
+        [term for part in parts for term in part.terms],
+        Mixture(
+            np.concatenate([part.mixture.means for part in parts], axis=1),
+            np.concatenate([part.mixture.sds for part in parts], axis=1),
+        ),
+    )
+
+
+def _subset(posterior: Posterior, keep: list[bool]) -> Posterior:
+    chosen = np.flatnonzero(keep)
+    mixture = Mixture(posterior.mixture.means[:, chosen], posterior.mixture.sds[:, chosen])
+    return Posterior([posterior.terms[k] for k in chosen], mixture)

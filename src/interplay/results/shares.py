@@ -1,0 +1,70 @@
+"""How much of the response's variance each kind of effect makes up."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from interplay.data.design import Design
+from interplay.effects.conditional import Conditional
+from interplay.model.marginal import Engine
+from interplay.model.terms import Terms, as_arrays, mains, quadratics
+from interplay.model.variances import Variances
+from interplay.precision import double_precision
+
+
+@double_precision
+def variance_shares(conditional: Conditional, design: Design) -> Float[np.ndarray, "s 4"]:
+    """Shares of main effects, quadratic effects, interactions and noise in each draw, adding up to one.
+
+        share of a part = cov(f_part, f) / (var f + σ²),    f = f_main + f_quadratic + f_interaction
+
+    with f the conditional mean at the data, and variances over its rows, by weight. The first two parts are
+    known from their O(p) coefficients; what they leave of f is all interactions, so that none of the p²
+    is computed.
+
+    Parameters
+    ----------
+    conditional
+        Posterior given the draws.
+    design
+        The data.
+    """
+    weights = np.ones(design.n) if design.weights is None else design.weights
+    own = as_arrays(mains(design)), as_arrays(quadratics(design))
+    parts = _covariances(
+        conditional.engine,
+        conditional.variances,
+        jnp.asarray(conditional.sigma),
+        jnp.asarray(design.X),
+        jnp.asarray(weights / weights.sum()),
+        *own,
+    )
+    total = np.column_stack([np.asarray(parts), np.asarray(conditional.sigma) ** 2])
+    return total / total.sum(axis=1, keepdims=True)
+
+
+@jax.jit
+def _covariances(
+    engine: Engine,
+    variances: Variances,
+    sigma: Float[Array, " s"],
+    X: Float[Array, "n d"],
+    share: Float[Array, " n"],
+    main: Terms,
+    square: Terms,
+) -> Float[Array, "s 3"]:
+    """Covariance of each part of f with the whole, over the rows."""
+    # A level's column is √(L/(L−1)) times its part of ⟨x_g, u_l⟩: see `Layout.effect_scale`.
+    levels = X / engine.layout.effect_scale
+    squares = X[:, square.columns[:, 0]] ** 2
+
+    def one(draw: tuple[Variances, Array]) -> Array:
+        factor = engine.factorise(*draw)
+        whole = engine.predict(factor, draw[0], X)[0]
+        first = levels @ engine.effects(factor, draw[0], main)[0]
+        second = squares @ engine.effects(factor, draw[0], square)[0]
+        parts = jnp.stack([first, second, whole - first - second])
+        return parts @ (share * (whole - share @ whole))
+
+    return jax.lax.map(one, (variances, sigma))
