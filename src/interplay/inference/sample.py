@@ -156,8 +156,8 @@ def _looks_wrong(job: Job, state: State) -> bool:
 
 def _diagnosed(job: Job, state: State, ending: Ending) -> Diagnostics:
     anew = (
-        "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables, with"
-        " a smaller step and a longer warm-up."
+        "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
+        " with a smaller step and a longer warm-up."
     )
     return diagnose(
         state.kept,
