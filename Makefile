@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench study docs clean
 
 demo: .venv/core
 	$(BIN)/python -m interplay.app.demo
@@ -21,6 +21,9 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
+study: .venv/dev
+	$(BIN)/python -m experiments
+
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -35,4 +38,6 @@ clean:
 .venv/dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	# adelie asks for an old NumPy that it does not need; without it, its tests and benchmarks are left out.
+	-$(BIN)/python -m pip install --quiet --no-deps adelie==1.1.52
 	touch $@ .venv/core

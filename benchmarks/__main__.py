@@ -1,4 +1,4 @@
-"""Run all benchmarks and print their tables: `python -m benchmarks`."""
+"""Run benchmarks and print their tables: `python -m benchmarks`, `python -m benchmarks --only sampling`."""
 
 import argparse
 from pathlib import Path
@@ -7,22 +7,48 @@ from benchmarks.threads import settle
 
 ROOT = Path(__file__).parents[1]
 
+THREADS = {"marginal": 1, "sampling": 2}
+"""The parts, and how many threads they have by default."""
+
 
 def main() -> None:
     """Read the command line, settle the threads, measure, print, and write if asked."""
     arguments = _arguments()
-    settle(arguments.threads)
+    threads = arguments.threads or THREADS[arguments.only]
+    settle(threads)
     # Only now may JAX and NumPy be loaded.
-    from benchmarks.run import run
+    from benchmarks.run import run, run_sampling
 
-    run(arguments.threads, arguments.seed, quick=arguments.quick, folder=arguments.write)
+    chosen = {"quick": arguments.quick, "folder": arguments.write}
+    if arguments.only == "marginal":
+        run(threads, arguments.seed, **chosen)
+    else:
+        run_sampling(threads, arguments.seed, rows=arguments.rows, fresh=arguments.fresh, **chosen)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--threads", type=int, default=1, help="threads, each with a core (default: 1)")
+    parser.add_argument(
+        "--only",
+        choices=THREADS,
+        default="marginal",
+        help="which part: the marginal likelihood (default), or samplers side by side",
+    )
+    parser.add_argument(
+        "--threads", type=int, help="threads, each with a core (default: 1 for marginal, 2 for sampling)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of data and weights (default: 0)")
     parser.add_argument("--quick", action="store_true", help="smallest sizes, to see that it works")
+    parser.add_argument(
+        "--rows",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help="of sampling, only rows with one of these in their name, as 'Stan' or '(200, 500, 2)'",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="of sampling, measure rows again that are there already"
+    )
     parser.add_argument(
         "--write",
         nargs="?",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from benchmarks.gradient import Gradient
 from benchmarks.scaling import Curve
 from benchmarks.search import Search
+from benchmarks.table import Table
 
 FASTER = 1.8
 """How many times faster than automatic differentiation the closed form is to be."""
@@ -39,12 +40,12 @@ def judge(gradients: list[Gradient], curves: list[Curve], found: Search) -> list
     upper, decade = (f"p = {start} … {last}" for start in (ours.slope.fit_from, ours.slope.decade_from))
     time, memory = "interplay: exponent of p in time", "interplay: exponent of p in memory"
     return [
-        *(_at_least("automatic / closed", _size(g), _median(g, "automatic / closed"), FASTER) for g in large),
-        *(_at_most("closed / limit", _size(g), _median(g, "closed / limit"), NEAR) for g in large),
-        _at_most(time, upper, ours.slope.time, LINEAR),
-        _at_most(time, decade, ours.slope.time_last_decade, LINEAR),
-        _at_most(memory, decade, ours.slope.memory_last_decade, LINEAR),
-        _at_most(
+        *(at_least("automatic / closed", _size(g), _median(g, "automatic / closed"), FASTER) for g in large),
+        *(at_most("closed / limit", _size(g), _median(g, "closed / limit"), NEAR) for g in large),
+        at_most(time, upper, ours.slope.time, LINEAR),
+        at_most(time, decade, ours.slope.time_last_decade, LINEAR),
+        at_most(memory, decade, ours.slope.memory_last_decade, LINEAR),
+        at_most(
             "search through all pairs: peak memory, GB",
             f"N = {found.n}, p = {found.p}, {found.draws} draws",
             found.bytes / 1e9,
@@ -53,12 +54,21 @@ def judge(gradients: list[Gradient], curves: list[Curve], found: Search) -> list
     ]
 
 
-def _at_least(name: str, at: str, measured: float, bound: float) -> Goal:
+def at_least(name: str, at: str, measured: float, bound: float) -> Goal:
+    """A figure that is to be no smaller than a bound."""
     return Goal(name, at, f"≥ {bound:g}", measured, measured >= bound)
 
 
-def _at_most(name: str, at: str, measured: float, bound: float) -> Goal:
-    return Goal(name, at, f"≤ {bound:g}", measured, measured <= bound)
+def at_most(name: str, at: str, measured: float, bound: float, *, strictly: bool = False) -> Goal:
+    """A figure that is to be no larger than a bound, or smaller."""
+    met = measured < bound if strictly else measured <= bound
+    return Goal(name, at, f"{'<' if strictly else '≤'} {bound:g}", measured, met)
+
+
+def goals_table(goals: list[Goal], note: str) -> Table:
+    """The goals and whether they are met."""
+    rows = [[g.name, g.at, g.bound, f"{g.measured:.3g}", "met" if g.met else "unmet"] for g in goals]
+    return Table("Goals", note, ["figure", "at", "goal", "measured", ""], rows)
 
 
 def _median(gradient: Gradient, ratio: str) -> float:

@@ -11,10 +11,17 @@ from benchmarks.problem import WEIGHTS
 from benchmarks.provenance import Provenance
 from benchmarks.scaling import Curve
 from benchmarks.search import Search
-from benchmarks.tables import Table
+from benchmarks.table import Table
 
-BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
-"""What stands between these is written by a run."""
+PART = "benchmarks"
+SAMPLING = "sampling"
+"""What stands between the marks of a part is written by a run of it."""
+
+
+def marks(part: str) -> tuple[str, str]:
+    """Where a part of the page begins and ends."""
+    return f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+
 
 OUTLINE = f"""# Benchmarks
 
@@ -23,8 +30,15 @@ baselines and against what the machine can do. Run `make bench` for the same tab
 thread (`python -m benchmarks --threads 2` for more); `python -m benchmarks --write` refreshes what follows.
 Compare ratios, which were measured side by side; times depend on the machine.
 
-{BEGIN}
-{END}
+{chr(10).join(marks(PART))}
+
+## Samplers
+
+How many effective draws a second the sampler gives, beside NumPyro and Stan on the same density, and beside
+the LASSOs on the same data. `python -m benchmarks --only sampling --write` measures what is not there yet,
+and keeps each row as soon as it is measured.
+
+{chr(10).join(marks(SAMPLING))}
 """
 
 
@@ -56,9 +70,17 @@ def write(
     numbers.write_text(json.dumps(figures, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     figure = page.parent / "figure1.png"
     draw(curves, figure)
-    outline = page.read_text() if page.exists() else OUTLINE
-    page.write_text(refresh(outline, body(origin, tables)))
+    _refresh(page, PART, body(origin, tables))
     return [numbers, figure, page]
+
+
+def write_sampling(root: Path, tables: list[Table]) -> Path:
+    """Write the samplers' part of the page below a folder, and give its path."""
+    page = root / "docs" / "benchmarks.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    files = "All numbers are in `benchmarks/results/sampling.json`."
+    _refresh(page, SAMPLING, "\n".join([*(table.to_markdown() for table in tables), files]))
+    return page
 
 
 def body(origin: Provenance, tables: list[Table]) -> str:
@@ -70,10 +92,16 @@ def body(origin: Provenance, tables: list[Table]) -> str:
     return "\n".join([origin.sentence(), "", *(table.to_markdown() for table in tables), files])
 
 
-def refresh(page: str, text: str) -> str:
-    """Put a text between the markers of a page."""
-    before, found, rest = page.partition(BEGIN)
-    _, closed, after = rest.partition(END)
+def refresh(page: str, part: str, text: str) -> str:
+    """Put a text between the marks of a part of a page."""
+    begin, end = marks(part)
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise ValueError(f"the page has no '{BEGIN}' followed by '{END}': put these where the tables belong.")
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+        raise ValueError(f"the page has no '{begin}' followed by '{end}': put these where the tables belong.")
+    return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def _refresh(page: Path, part: str, text: str) -> None:
+    outline = page.read_text() if page.exists() else OUTLINE
+    page.write_text(refresh(outline, part, text))

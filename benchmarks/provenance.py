@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -44,14 +45,15 @@ def provenance(seed: int, threads: int) -> Provenance:
         threads=threads,
         processor=_processor(),
         versions={"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
-        source=_source(),
+        source=source(),
     )
 
 
-def _source() -> str:
+def source(folders: Sequence[str] = MEASURED) -> str:
+    """The start of a digest of the files in some folders of interplay."""
     folder = Path(interplay.__file__).parent
     digest = hashlib.sha256()
-    for file in sorted(file for name in MEASURED for file in (folder / name).rglob("*.py")):
+    for file in sorted(file for name in folders for file in (folder / name).rglob("*.py")):
         digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 

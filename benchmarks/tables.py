@@ -1,49 +1,22 @@
 """The figures as tables, the same on the screen and on the page."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import rich.table
-
-from benchmarks.goals import Goal
+from benchmarks.goals import Goal, goals_table
 from benchmarks.gradient import ENGINES, RATIOS, Gradient
 from benchmarks.method import METHODS
 from benchmarks.probe import RESOLUTION, ROWS
 from benchmarks.problem import WEIGHTS
 from benchmarks.scaling import Curve, Point, disagreement
 from benchmarks.search import STRONGEST, Search
+from benchmarks.table import Table
 from benchmarks.timing import Times
-
-
-@dataclass(frozen=True)
-class Table:
-    """A title, a sentence or two on what is in it, heads of columns, and rows of text."""
-
-    title: str
-    note: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def to_rich(self) -> rich.table.Table:
-        """For the screen."""
-        table = rich.table.Table(title=self.title, title_style="bold", title_justify="left")
-        for index, head in enumerate(self.heads):
-            table.add_column(head, justify="left" if index == 0 else "right")
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-    def to_markdown(self) -> str:
-        """For the page."""
-        rule = ["---", *["---:"] * (len(self.heads) - 1)]
-        lines = ["| " + " | ".join(cells) + " |" for cells in (self.heads, rule, *self.rows)]
-        return f"### {self.title}\n\n{self.note}\n\n" + "\n".join(lines) + "\n"
 
 
 def tables(gradients: list[Gradient], curves: list[Curve], found: Search, goals: list[Goal]) -> list[Table]:
     """All tables in the order in which they are shown."""
     return [
-        _goals(goals),
+        goals_table(
+            goals, "From the medians in the tables below. With even weights there is no goal: see the ratios."
+        ),
         _times(gradients),
         _ratios(gradients),
         _shifts(gradients),
@@ -64,12 +37,6 @@ def _search(found: Search) -> Table:
     row += [f"{found.bytes / 1e9:.2f}", f"{found.found} of {STRONGEST}"]
     heads = ["N", "p", "draws", "pairs", "seconds", "peak GB", "true"]
     return Table("Search through all pairs", note, heads, [row])
-
-
-def _goals(goals: list[Goal]) -> Table:
-    rows = [[g.name, g.at, g.bound, f"{g.measured:.2f}", "met" if g.met else "unmet"] for g in goals]
-    note = "From the medians in the tables below. With even weights there is no goal: see the ratios."
-    return Table("Goals", note, ["figure", "at", "goal", "measured", ""], rows)
 
 
 def _times(gradients: list[Gradient]) -> Table:

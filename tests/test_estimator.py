@@ -3,6 +3,7 @@
 import io
 import warnings
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import interplay
-from interplay import SKIM, ConvergenceWarning, DataError, InteractionRegressor
+from interplay import SKIM, ConvergenceWarning, DataError, InteractionRegressor, Lockstep
 
 pytestmark = pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
 
 N = 40
-QUICK = {"draws": 20, "progress": False, "random_state": 0}
+QUICK = {"draws": 20, "sampler": Lockstep(chains=2, warmup=10), "progress": False, "random_state": 0}
 
 DEVIATIONS = {
     "check_dtype_object": "a cell that is neither number nor text is a DataError, and so a ValueError",
     "check_regressors_no_decision_function": "its response is a copy of a covariate, which is refused",
+    "check_sample_weight_equivalence_on_dense_data": "posteriors are equal, as tests/model/test_weights.py"
+    " shows; draws of them are not, as rounding differs and chains amplify it",
 }
 """Checks of scikit-learn that fail on purpose, and why."""
 
@@ -38,7 +41,7 @@ def deviations(estimator: BaseEstimator) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [InteractionRegressor(draws=20, progress=False)],
+    [InteractionRegressor(draws=10, sampler=Lockstep(chains=2, warmup=5), progress=False)],
     expected_failed_checks=deviations,
 )
 def test_scikit_learn(estimator: InteractionRegressor, check: Any) -> None:
@@ -118,7 +121,8 @@ def test_one_warning_says_what_to_do(frame: pd.DataFrame, y: pd.Series) -> None:
         estimator = InteractionRegressor(**QUICK).fit(frame, y)
     assert estimator.diagnostics_.verdict != "trust"
     assert [type(warning.message) for warning in caught] == [interplay.ConvergenceWarning]
-    assert str(caught[0].message) == str(estimator.diagnostics_)
+    assert str(caught[0].message).startswith(str(estimator.diagnostics_))
+    assert not caught[0].filename.startswith(str(Path(interplay.__file__).parent))
 
 
 def test_saved_and_loaded(fitted: InteractionRegressor, frame: pd.DataFrame, tmp_path: Any) -> None:

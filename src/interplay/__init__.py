@@ -12,10 +12,12 @@ from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
 if TYPE_CHECKING:
     from interplay.estimator import InteractionRegressor
     from interplay.inference.diagnostics import ConvergenceWarning
+    from interplay.inference.sampler import NUTS, Lockstep
     from interplay.results.files import load
     from interplay.results.fit import Fit
 
 __all__ = [
+    "NUTS",
     "SKIM",
     "BlockDegree",
     "ConvergenceWarning",
@@ -23,6 +25,7 @@ __all__ = [
     "Design",
     "Fit",
     "InteractionRegressor",
+    "Lockstep",
     "Prior",
     "Table",
     "TwoWay",
@@ -38,9 +41,11 @@ _LATE = {
     "ConvergenceWarning": "interplay.inference.diagnostics",
     "Fit": "interplay.results.fit",
     "InteractionRegressor": "interplay.estimator",
+    "Lockstep": "interplay.inference.sampler",
+    "NUTS": "interplay.inference.sampler",
     "load": "interplay.results.files",
 }
-"""Names that bring scikit-learn and pandas with them, imported when first used."""
+"""Names that bring scikit-learn, pandas or BlackJAX with them, imported when first used."""
 
 
 def __getattr__(name: str) -> Any:

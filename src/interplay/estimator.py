@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from interplay.data.design import design
 from interplay.data.frame import to_array
 from interplay.effects.selection import Rule
-from interplay.inference.diagnostics import ConvergenceWarning
 from interplay.inference.sample import MAX_DRAWS, sample
 from interplay.model.priors import SKIM
 from interplay.results.fit import Fit
@@ -128,8 +127,6 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             progress=self.progress,
             **limits,
         )
-        if diagnostics.verdict != "trust":
-            warnings.warn(str(diagnostics), ConvergenceWarning, stacklevel=2)
         settings = {"sampler": repr(self.sampler), **limits, "seed": seed, "standardize": self.standardize}
         self.fit_ = Fit(made, prior, draws, diagnostics, settings, provenance(made, seed))
         self.diagnostics_ = diagnostics

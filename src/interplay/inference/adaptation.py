@@ -12,7 +12,7 @@ RELEARN = 10
 """Iterations of warm-up between two estimates of the metric."""
 
 SETTLE = 25
-"""Last iterations of warm-up, in which the metric is fixed and only the step size is tuned."""
+"""Last iterations of warm-up, in which the step size settles; the metric is not learned in the last 15."""
 
 FIRST_STEP = 0.1
 LARGEST_STEP = 1.0

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import secrets
 import sys
-import tempfile
+from contextlib import suppress
 from dataclasses import fields
+from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,32 +71,36 @@ def write(path: Path, job: Job, state: State) -> None:
             }
         ),
     }
-    content = xr.Dataset(variables, attrs=attributes).to_netcdf(engine="h5netcdf")
-    write_atomically(path, bytes(content))
+    data = xr.Dataset(variables, attrs=attributes)
+    data.attrs["digest"] = _content(data)
+    # Without a fill value every bit comes back, those of NaN included.
+    plain = {name: {"_FillValue": None} for name, values in data.items() if values.dtype.kind == "f"}
+    write_atomically(path, bytes(data.to_netcdf(engine="h5netcdf", encoding=plain)))
 
 
 def read(path: Path, job: Job) -> State | None:
     """The state in a file, or None where there is no file yet; refused if it is of another run."""
+    _remove_leftovers(path)
     if not path.exists():
         _check_writable(path)
         return None
     try:
         with xr.open_dataset(path, engine="h5netcdf") as opened:
             data = opened.load()
-        found = json.loads(data.attrs["identity"])
-        place = json.loads(data.attrs["place"])
-        form = int(data.attrs["interplay_checkpoint"])
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
-        raise CheckpointError(
-            f"{path} is there, but is not a checkpoint that can be read ({error}). Give another path, or"
-            " delete the file to begin anew."
-        ) from error
+    # What a damaged file raises depends on where it is damaged.
+    except Exception as error:
+        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+    form = data.attrs.get("interplay_checkpoint")
+    if not isinstance(form, int | np.integer):
+        raise _unreadable(path, "it is a netCDF file without the mark of one")
     if form > FORMAT:
         raise CheckpointError(
-            f"{path} was written by a newer interplay ({data.attrs['interplay_version']}, format {form}; this"
-            f" one reads {FORMAT}). Upgrade interplay, or give another path."
+            f"{path} was written by a newer interplay ({data.attrs.get('interplay_version')}, format {form};"
+            f" this one reads {FORMAT}). Upgrade interplay, or give another path."
         )
-    _check_same(path, found, identity(job))
+    if data.attrs.get("digest") != _content(data):
+        raise _unreadable(path, "it is damaged: its content does not match its digest")
+    _check_same(path, json.loads(data.attrs["identity"]), identity(job))
     kept = {
         name.removeprefix("kept_"): data[name].values for name in map(str, data) if name.startswith("kept_")
     }
@@ -106,34 +112,49 @@ def read(path: Path, job: Job) -> State | None:
         log_steps=tuple(data["log_steps"].values.tolist()),
         metric=Metric(**metric),
         kept=kept,
-        **place,
+        **json.loads(data.attrs["place"]),
     )
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Put the content beside the path, make sure that it is on the disk, and only then in its place."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise _unwritable(path, error) from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        # A folder that cannot be written to has none.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _check_writable(path: Path) -> None:
-    write_atomically(path, b"")
-    path.unlink()
+    # Beside the path: a run that is killed here leaves nothing in its place.
+    probe = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what a process has left that was killed while it wrote."""
+    for leftover in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        with suppress(OSError):
+            leftover.unlink()
+
+
+def _unreadable(path: Path, reason: str) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is there, but is not a checkpoint that can be read ({reason}). Give another path, or delete"
+        " the file to begin anew."
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> CheckpointError:
@@ -155,6 +176,18 @@ def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, str]) -> No
             f"{path} is a checkpoint of another run. Different: {details}. Give the data and settings of that"
             " run to go on with it, or another path to begin anew."
         )
+
+
+def _content(data: xr.Dataset) -> str:
+    """A digest of every array, and of what is said of the run."""
+    digest = hashlib.sha256()
+    for name in ("interplay_checkpoint", "interplay_version", "identity", "place"):
+        digest.update(f"{data.attrs.get(name)}\n".encode())
+    for name in sorted(map(str, data)):
+        values = data[name].values
+        digest.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
 
 
 def _digest(content: bytes) -> str:

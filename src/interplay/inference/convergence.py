@@ -59,7 +59,9 @@ def _quantities(kept: dict[str, np.ndarray], design: Design) -> Iterator[tuple[s
         for variable in matter(kept["kappa"]):
             yield f"log_kappa[{design.names[variable]}]", log_kappa[:, :, variable]
     means = kept["main_mean"]
-    for column in np.argsort(-_plain_r_hat(means), kind="stable"):
+    enough = means.shape[1] >= LEAST_DRAWS
+    order = np.argsort(-_plain_r_hat(means), kind="stable") if enough else np.arange(means.shape[2])
+    for column in order:
         yield f"effect[{design.labels[column]}]", means[:, :, column]
 
 

@@ -56,7 +56,8 @@ def rivals(design: Design) -> Rivals:
     # Only where each is among the nearest of the other: the chance of a swap and of its reverse must match.
     mutual = {i: sorted(j for j in others if i in nearest[j]) for i, others in nearest.items()}
     count = np.zeros(design.p, dtype=int)
-    width = max((len(others) for others in mutual.values()), default=0)
+    # One width wherever there are rivals, so that data of the same shape compile once.
+    width = MOST_RIVALS if any(mutual.values()) else 0
     table = np.repeat(np.arange(design.p)[:, None], width, axis=1)
     for i, others in mutual.items():
         count[i] = len(others)
@@ -91,5 +92,5 @@ def propose_swap(
     return swapped, reverse - forward
 
 
-def _coordinates(target: Target) -> Int[np.ndarray, "k p"]:
-    return target.locals.reshape(-1, target.p)
+def _coordinates(target: Target) -> Int[Array, "k p"]:
+    return jnp.asarray(target.locals.reshape(-1, target.p))

@@ -130,7 +130,7 @@ def proceed(job: Job, state: State, most: int, workers: Workers) -> State:
         iteration=state.iteration + iterations,
         positions=stretch.positions[-1],
         kept=joined,
-        gradients=state.gradients + int(np.sum(stretch.steps)),
+        gradients=state.gradients + _gradients(job, stretch),
     )
 
 
@@ -157,7 +157,7 @@ def _warm_up(job: Job, state: State, workers: Workers) -> State:
         log_steps=(*state.log_steps, log_step) if length - done < SETTLE else (),
         metric=relearned(state.metric, history, job.target.locals, length),
         history=history,
-        gradients=state.gradients + int(np.sum(stretch.steps)),
+        gradients=state.gradients + _gradients(job, stretch),
     )
 
 
@@ -197,6 +197,11 @@ def _watch(job: Job, positions: Float[np.ndarray, "i c D"], workers: Workers) ->
 def watch(target: Target, positions: Float[Array, "s D"]) -> Watched:
     """What is kept of each of many draws."""
     return jax.lax.map(target.watch, positions)
+
+
+def _gradients(job: Job, stretch: Stretch) -> int:
+    swaps = stretch.steps.size if job.rivals and job.target.prior.selects else 0
+    return int(np.sum(stretch.steps)) + swaps
 
 
 def _statistics(stretch: Stretch) -> dict[str, np.ndarray]:

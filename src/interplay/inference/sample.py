@@ -1,5 +1,6 @@
 """From a design and a prior to draws that have converged, or a word that they have not."""
 
+import sys
 import time
 import warnings
 from dataclasses import replace
@@ -66,7 +67,7 @@ def sample(
         sample sizes are at least 400 for σ, η1, η2, η3, the conditional mean of every main effect, and log κ
         of the variables that matter.
     max_draws, max_seconds
-        When to end in any case: draws of each chain, and wall time.
+        When to end without convergence: draws of each chain, where `draws` is not given, and wall time.
     seed
         Of all random numbers.
     checkpoint
@@ -84,31 +85,36 @@ def sample(
     began = time.monotonic()
     with workers() as crew, reporting(progress) as report:
         job = Job(design, target(design, prior), rivals(design), sampler or Lockstep(), seed)
-        path = None if checkpoint is None else Path(checkpoint)
+        path = None if checkpoint is None else Path(checkpoint).expanduser()
         state = files.read(path, job) if path else None
         before = state.seconds if state else 0.0
         limit = draws or max_draws
         ending: Ending | None = None
+        drawn = state
         try:
             if state is None:
                 report("start", 0.0, "looking for variables that matter")
                 state = begin(job, 0, crew)
             while ending is None:
-                ending = _ending(job, state, draws, max_draws, max_seconds)
+                ending = _ending(job, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
-                    state = _next(job, state, limit - state.iteration, max_seconds, crew)
+                    drawn = state if state.kept else drawn
+                    state = _next(job, state, max_seconds, crew)
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, job, state)
-                    _tell(report, job, state, draws)
+                    _tell(report, job, _first(state, limit), draws)
         except KeyboardInterrupt:
+            # A run that was begun anew may have nothing yet, where the first attempt had.
+            state = state if state is not None and state.kept else drawn
             if state is None or not state.kept:
                 raise
             ending = "interrupted"
         report("checking", 1.0, "")
+        state = _first(state, limit)
         result = _diagnosed(job, state, ending)
     if result.verdict != "trust":
-        warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=_outside())
     hyperparameters = {
         name: values
         for name, values in state.kept.items()
@@ -117,7 +123,26 @@ def sample(
     return Draws(hyperparameters, {name: state.kept[name] for name in STATISTICS}), result
 
 
-def _next(job: Job, state: State, most: int, max_seconds: float | int | None, crew: Workers) -> State:
+def _outside() -> int:
+    """The stack level, as `sample` counts it, of the line that called into the package."""
+    package = __name__.partition(".")[0]
+    frame, level, outside = sys._getframe(1).f_back, 2, 2
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == package:
+            outside = level + 1
+        frame, level = frame.f_back, level + 1
+    return outside
+
+
+def _first(state: State, limit: int) -> State:
+    # Chunks are always whole, so that a run that stops can go on as if it had not, and are cut here.
+    if not state.kept:
+        return state
+    kept = {name: values[:, :limit] for name, values in state.kept.items()}
+    return replace(state, iteration=min(state.iteration, limit), kept=kept)
+
+
+def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> State:
     if state.phase == "warm-up" and max_seconds is not None and state.seconds > max_seconds:
         return replace(state, phase="sampling", iteration=0, history=state.history[:0])
     if (
@@ -128,7 +153,7 @@ def _next(job: Job, state: State, most: int, max_seconds: float | int | None, cr
     ):
         anew = begin(job, 1, crew)
         return replace(anew, gradients=state.gradients)
-    return proceed(job, state, most, crew)
+    return proceed(job, state, CHUNK, crew)
 
 
 def _ending(
@@ -136,12 +161,13 @@ def _ending(
 ) -> Ending | None:
     if state.phase != "sampling" or not state.kept:
         return None
-    if draws is not None and state.iteration >= draws:
+    if draws is None:
+        if convergence.converged(state.kept, job.design):
+            return "converged"
+        if state.iteration >= max_draws:
+            return "max_draws"
+    elif state.iteration >= draws:
         return "draws"
-    if draws is None and convergence.converged(state.kept, job.design):
-        return "converged"
-    if state.iteration >= max_draws:
-        return "max_draws"
     if max_seconds is not None and state.seconds >= max_seconds:
         return "max_seconds"
     return None

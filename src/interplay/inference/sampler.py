@@ -161,7 +161,7 @@ def advance(
         common = jax.random.fold_in(both, 0)
         for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
         state, moved = sampler.move(density, state, common, for_move, step_size)
-        if rivals:
+        if rivals and target.prior.selects:
             state = _swap(target, metric, rivals, density, state, for_swap)
         row = Stretch(metric.forward(state.position), state.logdensity, *moved)
         return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)

@@ -51,9 +51,7 @@ class Target:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each part of a position, in the order of the vector."""
-        key = jax.random.key(0)
-        position = jax.eval_shape(lambda: self.prior.sample(key, self.n, self.p))
-        return {name: position[name].shape for name in sorted(position)}
+        return self._shapes(self.p)
 
     @property
     def dimension(self) -> int:
@@ -64,12 +62,18 @@ class Target:
     def locals(self) -> Int[np.ndarray, " k"]:
         """Coordinates that belong to a variable each, such as log λ_i; the others are global."""
         parts, start = [], 0
-        for shape in self.shapes.values():
+        with_one_more = self._shapes(self.p + 1)
+        for name, shape in self.shapes.items():
             size = math.prod(shape)
-            if shape == (self.p,):
+            if shape != with_one_more[name]:
                 parts.append(np.arange(start, start + size))
             start += size
         return np.concatenate(parts) if parts else np.zeros(0, dtype=int)
+
+    def _shapes(self, p: int) -> dict[str, tuple[int, ...]]:
+        key = jax.random.key(0)
+        position = jax.eval_shape(lambda: self.prior.sample(key, self.n, p))
+        return {name: position[name].shape for name in sorted(position)}
 
     def unflatten(self, x: Float[Array, " D"]) -> Position:
         """The position that a vector stands for."""

@@ -65,10 +65,7 @@ def _data(design: Design) -> str:
 
 
 def _convergence(diagnostics: Diagnostics) -> str:
-    return (
-        f"{diagnostics} (R-hat {diagnostics.r_hat:.3f}, effective draws {diagnostics.ess_bulk:.0f} bulk and"
-        f" {diagnostics.ess_tail:.0f} tail, {diagnostics.divergences} divergences)"
-    )
+    return f"{diagnostics} {diagnostics.divergences} of the iterations diverged."
 
 
 def _described(prior: Prior) -> str:

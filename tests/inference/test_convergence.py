@@ -1,0 +1,123 @@
+"""What counts as converged, against ArviZ."""
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+from numpyro.diagnostics import split_gelman_rubin
+from scipy.special import ndtri
+from scipy.stats import rankdata
+from strategies import make_design
+
+from interplay.data.design import Design
+from interplay.inference.convergence import (
+    ESS,
+    LEAST_DRAWS,
+    MOST_THAT_MATTER,
+    R_HAT,
+    assess,
+    converged,
+    matter,
+    table,
+)
+
+
+@pytest.fixture
+def made() -> Design:
+    return make_design(3, n=12, numbers=2, factors=[3])
+
+
+def kept(design: Design, length: int, seed: int = 0, shift: float = 0.0) -> dict[str, np.ndarray]:
+    """Independent draws, of which one main effect of one chain is shifted."""
+    random = np.random.default_rng(seed)
+    shape = (4, length)
+    mains = random.normal(size=(*shape, design.d))
+    mains[0, :, 1] += shift
+    return {
+        "sigma": np.exp(random.normal(size=shape)),
+        "eta1": np.exp(random.normal(size=shape)),
+        "eta2": np.exp(random.normal(size=shape)),
+        "eta3": np.zeros(shape),
+        "kappa": np.exp(0.1 * random.normal(size=(*shape, design.p))) * np.array([3.0, 1.0, 2.0]),
+        "intercept_scale": np.full(shape, 3.0),
+        "main_mean": mains,
+        "main_sd": np.ones_like(mains),
+    }
+
+
+@pytest.mark.parametrize("tails", ["normal", "cauchy"])
+def test_is_arvizs(tails: str) -> None:
+    random = np.random.default_rng(1)
+    noise = random.normal(size=(4, 300)) if tails == "normal" else random.standard_cauchy(size=(4, 300))
+    series = np.cumsum(noise, axis=1) * 0.1 + noise
+    ranked = [
+        ndtri((rankdata(values).reshape(values.shape) - 0.375) / (values.size + 0.25))
+        for values in (series, np.abs(series - np.median(series)))
+    ]
+    r_hat, bulk, tail = assess(series)
+    assert r_hat == pytest.approx(max(float(split_gelman_rubin(values)) for values in ranked), rel=1e-10)
+    assert bulk == pytest.approx(array_stats.ess(series, chain_axis=0, draw_axis=1, method="bulk"))
+    low, high = (
+        array_stats.ess(series, chain_axis=0, draw_axis=1, method="quantile", prob=q) for q in (0.05, 0.95)
+    )
+    assert tail == pytest.approx(min(low, high))
+
+
+def test_of_too_few_draws_nothing_is_said(made: Design) -> None:
+    assert np.isnan(assess(np.zeros((4, LEAST_DRAWS - 1)))).all()
+    assert not converged(kept(made, LEAST_DRAWS - 1), made)
+
+
+@pytest.mark.parametrize(
+    ("length", "shift", "expected"), [(600, 0.0, True), (600, 1.0, False), (60, 0.0, False)]
+)
+def test_agrees_with_the_full_table(made: Design, length: int, shift: float, expected: bool) -> None:
+    draws = kept(made, length, shift=shift)
+    rows = table(draws, made)
+    worst = rows["r_hat"].max() <= R_HAT and rows[["ess_bulk", "ess_tail"]].min().min() >= ESS
+    assert worst == expected
+    assert converged(draws, made) == expected
+
+
+def test_every_quantity_can_stop_it(made: Design) -> None:
+    draws = kept(made, 600)
+    assert converged(draws, made)
+    for name in ("sigma", "eta1", "eta2", "kappa", "main_mean"):
+        spoilt = draws[name].copy()
+        spoilt[0, ..., :1] += 3.0 if spoilt.ndim == 3 else 0.0
+        if spoilt.ndim == 2:
+            spoilt[0] += 3.0
+        assert not converged(draws | {name: spoilt}, made), name
+
+
+def test_the_table_names_what_is_watched(made: Design) -> None:
+    rows = table(kept(made, 40, shift=5.0), made)
+    names = rows["quantity"].tolist()
+    # η3 does not vary; κ of the second variable is below half of the largest.
+    assert names[:3] == ["sigma", "eta1", "eta2"]
+    assert names[3:5] == [f"log_kappa[{made.names[0]}]", f"log_kappa[{made.names[2]}]"]
+    assert names[5] == f"effect[{made.labels[1]}]"
+    assert sorted(names[5:]) == sorted(f"effect[{label}]" for label in made.labels)
+    assert table(kept(made, 40), made, mains=False)["quantity"].tolist() == ["sigma", "eta1", "eta2"]
+
+
+def test_a_prior_without_kappa(made: Design) -> None:
+    draws = kept(made, 600)
+    draws = {name: draws[name] for name in ("sigma", "main_mean")}
+    assert table(draws, made)["quantity"].tolist()[0] == "sigma"
+    assert converged(draws, made)
+
+
+def test_kappa_of_zero_is_no_error(made: Design) -> None:
+    draws = kept(made, 40)
+    draws["kappa"][:, ::2] = 0.0
+    assert np.isfinite(table(draws, made)["ess_bulk"]).all()
+
+
+def test_what_matters() -> None:
+    level = np.array([0.4, 1.0, 0.1, 0.51, 0.49, 0.9])
+    assert matter(np.broadcast_to(level, (4, 10, 6))).tolist() == [1, 5, 3]
+    many = matter(np.ones((2, 5, 3 * MOST_THAT_MATTER)))
+    assert many.tolist() == list(range(MOST_THAT_MATTER))
+    mean = np.zeros((2, 10, 2))
+    mean[0, :, 0], mean[:, :, 1] = 1.0, 0.6
+    assert matter(mean).tolist() == [1, 0]
