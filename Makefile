@@ -20,6 +20,7 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --only sampling
 
 study: .venv/dev
 	$(BIN)/python -m experiments

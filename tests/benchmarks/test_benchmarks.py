@@ -74,3 +74,61 @@ def test_quick_run_does_not_replace_the_committed_results() -> None:
     done = run("--quick", "--write")
     assert done.returncode == 2
     assert "Give another folder" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_quick_sampling_keeps_each_row_and_goes_on_from_there(tmp_path: Path) -> None:
+    first = run(
+        "--only", "sampling", "--quick", "--threads", "1", "--rows", "LassoCV", "--write", str(tmp_path)
+    )
+    assert first.returncode == 0, first.stderr
+    path = tmp_path / "benchmarks" / "results" / "sampling.json"
+    (lasso,) = json.loads(path.read_text())["rows"]
+    assert lasso["contender"] == "LassoCV"
+    assert lasso["seconds"] > 0
+    assert lasso["ess_bulk"] is None
+
+    done = run("--only", "sampling", "--quick", "--threads", "1", "--write", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(path.read_text())
+    rows = {row["contender"]: row for row in results["rows"]}
+    assert rows["LassoCV"] == lasso
+    for name in ("interplay", "NumPyro"):
+        row = rows[name]
+        assert row["chains"] == 4
+        assert row["gradients"] >= 4 * row["draws"] > 0
+        assert 0 < row["sampling_seconds"] <= row["seconds"]
+        assert min(row["ess_bulk"], row["processor_seconds"], row["bytes"], row["r_hat"]) > 0
+    (goal,) = results["goals"]
+    assert goal["at"] == "(30, 8, 5)"
+    assert goal["met"] == (goal["measured"] >= 5)
+    page = (tmp_path / "docs" / "benchmarks.md").read_text()
+    assert "| NumPyro | (30, 8, 5) |" in page
+    assert "<!-- benchmarks: begin -->" in page
+
+
+def test_sampling_goals_are_judged_from_the_rows_alone() -> None:
+    from benchmarks.peers import Problem
+    from benchmarks.row import Row
+    from benchmarks.sampling_goals import judge
+
+    wide, large, huge = (Problem(200, p, 2.0) for p in (500, 2000, 10_000))
+    ours = {"ess_bulk": 1000.0, "sampling_seconds": 10.0}
+    rows = [
+        Row("interplay", wide, seconds=30.0, to_enough=30.0, **ours),
+        Row("NumPyro", wide, ess_bulk=40.0, sampling_seconds=10.0),
+        Row("adelie", wide, seconds=14.0),
+        Row("interplay", large, seconds=100.0, to_enough=100.0, bytes=1.2e9, **ours),
+        Row("adelie", large, note="more than 90 s"),
+        Row("LassoCV", large, note="more than 16 GB"),
+        Row("interplay", huge, seconds=60.0, **ours),
+    ]
+    met = {(goal.name, goal.at): goal.met for goal in judge(rows)}
+    assert met == {
+        ("effective draws per second: interplay / NumPyro", "(200, 500, 2)"): True,
+        ("seconds: interplay / adelie", "(200, 500, 2)"): False,
+        ("seconds: interplay (LassoCV: more than 16 GB)", "(200, 2000, 2)"): True,
+        ("seconds: interplay (adelie: more than 90 s)", "(200, 2000, 2)"): False,
+        ("interplay: peak memory, GB", "(200, 2000, 2)"): False,
+        ("interplay: minutes until convergence (not reached)", "(200, 10000, 2)"): False,
+    }

@@ -21,8 +21,11 @@ from interplay.inference.target import Target
 from interplay.inference.threads import SINGLE_THREAD, Workers
 from interplay.model.trees import Leaf, record
 
-WALKERS, STEPS = 16, 300
-"""Walkers over sets of variables, and the steps of each."""
+WALKERS, MOST_STEPS = 16, 300
+"""Walkers over sets of variables, and the most steps of each."""
+
+STEPS, STEPS_FOR_EACH = 40, 5
+"""Steps where there are few variables, and further ones for each of them."""
 
 SLOTS = 12
 """Most variables in a set; trajectories find others from there."""
@@ -110,9 +113,10 @@ def starts(
     ranks = jnp.asarray(screen(design)) + 2.0 * jax.random.gumbel(for_sets, (WALKERS, target.p))
     keys = jax.random.split(for_walks, WALKERS)
     rows = some_rows(design, for_rows)
+    steps = effort * min(STEPS + STEPS_FOR_EACH * target.p, MOST_STEPS)
 
     def one(walker: int) -> Sketch:
-        return jax.block_until_ready(walk(target, rows, ranks[walker], keys[walker], STEPS * effort))
+        return jax.block_until_ready(walk(target, rows, ranks[walker], keys[walker], steps))
 
     # The first goes alone: two threads would compile the same function twice.
     walked = [*workers(one, range(1)), *workers(one, range(1, WALKERS))]
