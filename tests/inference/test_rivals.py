@@ -156,5 +156,4 @@ def test_swaps_pay(monkeypatch: pytest.MonkeyPatch) -> None:
         kappa = draws.hyperparameters["kappa"]
         leaders = np.stack([kappa[:, :, :3].argmax(axis=2), kappa[:, :, 3:6].argmax(axis=2)])
         found.append(int(np.count_nonzero(np.diff(leaders, axis=2))))
-    print("switches", found)
     assert found[0] > 2 * found[1]
