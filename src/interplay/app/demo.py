@@ -159,11 +159,18 @@ def _convergence(console: Console, estimator: ip.InteractionRegressor) -> None:
 
 def _rendered(title: str, effects: pd.DataFrame, truth: dict[str, float] | None = None) -> Table:
     """What is selected, what is true, and at least the first eight, as a table."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        padding=(0, 1, 0, 0),
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     table.add_column("effect", no_wrap=True)
     numbers = ["mean", "90 % interval", "P(> 0)", "lfsr"]
     for heading in numbers if truth is None else ["truth", *numbers]:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
     table.add_column("", no_wrap=True)
     known = truth or {}
     shown = effects["selected"] | effects["term"].isin(list(known)) | (np.arange(len(effects)) < 8)
