@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import secrets
 import sys
 from contextlib import suppress
 from dataclasses import fields
@@ -16,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from interplay.inference.atomic import beside, written_whole
 from interplay.inference.metric import Metric
 from interplay.inference.run import Job, State
 
@@ -75,7 +74,12 @@ def write(path: Path, job: Job, state: State) -> None:
     data.attrs["digest"] = _content(data)
     # Without a fill value every bit comes back, those of NaN included.
     plain = {name: {"_FillValue": None} for name, values in data.items() if values.dtype.kind == "f"}
-    write_atomically(path, bytes(data.to_netcdf(engine="h5netcdf", encoding=plain)))
+    content = bytes(data.to_netcdf(engine="h5netcdf", encoding=plain))
+    try:
+        with written_whole(path) as file:
+            file.write_bytes(content)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def read(path: Path, job: Job) -> State | None:
@@ -116,26 +120,9 @@ def read(path: Path, job: Job) -> State | None:
     )
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put the content beside the path, make sure that it is on the disk, and only then in its place."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        # A folder that cannot be written to has none.
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
 def _check_writable(path: Path) -> None:
     # Beside the path: a run that is killed here leaves nothing in its place.
-    probe = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    probe = beside(path)
     try:
         probe.touch(exist_ok=False)
         probe.unlink()

@@ -12,12 +12,16 @@ Report = Callable[[str, float, str], None]
 """Called with the phase, the part of it that is done, and what is known so far."""
 
 
+def silent(phase: str, done: float, words: str) -> None:
+    """Where nobody sees it."""
+
+
 @contextmanager
 def reporting(show: bool, console: Console | None = None) -> Iterator[Report]:
     """A progress bar where somebody can see it."""
     console = console or Console(stderr=True)
     if not show or not (console.is_terminal or console.is_jupyter):
-        yield lambda phase, done, words: None
+        yield silent
         return
     if console.is_jupyter:
         yield _in_notebook()

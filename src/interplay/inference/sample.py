@@ -20,7 +20,7 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
-from interplay.inference.progress import Report, duration, reporting
+from interplay.inference.progress import Report, duration, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
 from interplay.inference.sampler import CHUNK, Lockstep, Sampler
@@ -197,6 +197,8 @@ def _diagnosed(job: Job, state: State, ending: Ending) -> Diagnostics:
 
 
 def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
+    if report is silent:
+        return
     if state.phase == "warm-up":
         done = state.iteration / max(warmup_length(job, state.attempt), 1)
         report("warm-up", done, f"step {np.exp(state.log_step):.2f}")

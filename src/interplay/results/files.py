@@ -1,10 +1,10 @@
 """Fits in files: one netCDF file each, written whole or not at all, and checked when it is read."""
 
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interplay.inference.atomic import written_whole
 from interplay.results.fit import Fit
 
 if TYPE_CHECKING:
@@ -54,20 +54,15 @@ def save(fit: Fit, path: str | Path) -> None:
             f"this fit cannot be saved: {error}. A file could not say how to make it again;"
             " keep `fit.draws` by means of your own."
         ) from error
-    temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
     try:
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=_encoding(tree))
-        _synchronise(temporary)
-        os.replace(temporary, file)
-        _synchronise(file.parent)
+        with written_whole(file) as temporary:
+            tree.to_netcdf(temporary, engine="h5netcdf", encoding=_encoding(tree))
     except OSError as error:
         raise OSError(
             error.errno,
             f"the fit could not be saved to {file} ({error}). A file that was there before is unchanged."
             " Free some space or choose another folder, and save again",
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Fit:
@@ -151,14 +146,3 @@ def _encoding(tree: "xr.DataTree") -> dict[str, Any]:
                 fill = {"_FillValue": None} if values.dtype.kind == "f" else {}
                 encoding.setdefault(node.path, {})[name] = light | fill
     return encoding
-
-
-def _synchronise(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk."""
-    if path.is_dir() and os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
