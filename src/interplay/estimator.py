@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from interplay.data.design import design
 from interplay.data.frame import to_array
 from interplay.effects.selection import Rule
-from interplay.inference.sample import MAX_DRAWS, sample
+from interplay.inference.sample import MAX_DRAWS
 from interplay.model.priors import SKIM
 from interplay.results.fit import Fit
 from interplay.results.joint import Joint
-from interplay.results.provenance import provenance
+from interplay.results.learn import learn
 from interplay.results.requests import Labels
 
 
@@ -48,7 +48,7 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     checkpoint
         File that is written as sampling goes on, from which the same call resumes.
     progress
-        Whether to show progress on a terminal or in a notebook.
+        Whether to show progress on a terminal or in a notebook; or a function to call with each stage.
 
     Attributes
     ----------
@@ -115,21 +115,18 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         made = design(
             X, _one_column(y), standardize=self.standardize, impute=self.impute, weights=sample_weight
         )
-        prior = SKIM() if self.prior is None else self.prior
-        seed = _seed(self.random_state)
-        limits = {"draws": self.draws, "max_draws": self.max_draws, "max_seconds": self.max_seconds}
-        draws, diagnostics = sample(
+        self.fit_ = learn(
             made,
-            prior,
+            SKIM() if self.prior is None else self.prior,
             sampler=self.sampler,
-            seed=seed,
+            draws=self.draws,
+            max_draws=self.max_draws,
+            max_seconds=self.max_seconds,
+            seed=_seed(self.random_state),
             checkpoint=self.checkpoint,
             progress=self.progress,
-            **limits,
         )
-        settings = {"sampler": repr(self.sampler), **limits, "seed": seed, "standardize": self.standardize}
-        self.fit_ = Fit(made, prior, draws, diagnostics, settings, provenance(made, seed))
-        self.diagnostics_ = diagnostics
+        self.diagnostics_ = self.fit_.diagnostics
         names = made.source_names or made.names
         self.n_features_in_ = len(names)
         if _has_names(X):

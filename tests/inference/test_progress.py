@@ -3,8 +3,6 @@
 import importlib.util
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 
 import numpy as np
@@ -12,18 +10,18 @@ import pytest
 from rich.console import Console
 
 from interplay.data.design import design
-from interplay.inference import sample as module
 from interplay.inference.diagnostics import ConvergenceWarning
-from interplay.inference.progress import Report, duration, reporting
+from interplay.inference.progress import Report, Stage, duration, reporting
 from interplay.inference.sample import sample
 from interplay.inference.sampler import Lockstep
 from interplay.model.priors import SKIM
 
 WORDS = "125 draws × 4 chains, R-hat 1.004, ESS 321, 2 divergent, about 12 s left"
+STAGE = Stage("sampling", 0.7, 125, 4, 1.004, 321.2, 2, 12.1)
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run(progress: bool) -> None:
+def run(progress: bool | Report) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(30, 6))
     data = design(X, X[:, 0] + 0.5 * random.normal(size=30))
@@ -37,33 +35,24 @@ def shown(text: str) -> str:
     return " ".join(CONTROL.sub(" ", text).split())
 
 
-def test_what_a_run_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, float, str]] = []
-
-    @contextmanager
-    def recording(show: bool) -> Iterator[Report]:
-        assert show
-        yield lambda phase, done, words: told.append((phase, done, words))
-
-    monkeypatch.setattr(module, "reporting", recording)
-    run(progress=True)
-    phases = [phase for phase, _, _ in told]
-    assert list(dict.fromkeys(phases)) == ["start", "warm-up", "sampling", "checking"]
-    warm_up = [done for phase, done, _ in told if phase == "warm-up"]
-    assert warm_up == [0.25, 0.5, 0.75, 1.0]
-    sampling = [(done, words) for phase, done, words in told if phase == "sampling"]
-    assert [done for done, _ in sampling] == pytest.approx([25 / 60, 50 / 60, 1.0])
-    for count, (_, words) in zip((25, 50, 60), sampling, strict=True):
+def test_what_a_run_tells() -> None:
+    told: list[Stage] = []
+    run(progress=told.append)
+    assert list(dict.fromkeys(stage.phase for stage in told)) == ["start", "warm-up", "sampling", "checking"]
+    assert [stage.done for stage in told if stage.phase == "warm-up"] == [0.25, 0.5, 0.75, 1.0]
+    sampling = [stage for stage in told if stage.phase == "sampling"]
+    assert [stage.done for stage in sampling] == pytest.approx([25 / 60, 50 / 60, 1.0])
+    for count, stage in zip((25, 50, 60), sampling, strict=True):
         form = rf"{count} draws × 2 chains, R-hat \d\.\d{{3}}, ESS \d+, \d+ divergent, about .* left"
-        assert re.fullmatch(form, words)
+        assert re.fullmatch(form, str(stage))
 
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_terminal_shows_all_of_it(width: int) -> None:
     screen = StringIO()
     with reporting(True, Console(file=screen, force_terminal=True, width=width)) as report:
-        report("start", 0.0, "looking for variables that matter")
-        report("sampling", 0.7, WORDS)
+        report(Stage("start", 0.0))
+        report(STAGE)
     text = shown(screen.getvalue())
     assert "sampling" in text
     seen = re.sub(r"[^\w.,×-]", "", text)
@@ -90,9 +79,9 @@ def test_quiet_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_file_stays_empty() -> None:
     screen = StringIO()
     with reporting(True, Console(file=screen)) as report:
-        report("sampling", 0.5, WORDS)
+        report(STAGE)
     with reporting(False, Console(file=screen, force_terminal=True)) as report:
-        report("sampling", 0.5, WORDS)
+        report(STAGE)
     assert screen.getvalue() == ""
 
 
@@ -101,7 +90,7 @@ def test_the_screen_is_left_in_order_after_an_error() -> None:
 
     def fail() -> None:
         with reporting(True, Console(file=screen, force_terminal=True)) as report:
-            report("sampling", 0.5, WORDS)
+            report(STAGE)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -117,8 +106,8 @@ def test_a_notebook_shows_one_line() -> None:
     InteractiveShell.instance()
     try:
         with capture_output() as captured, reporting(True, Console(force_jupyter=True)) as report:
-            report("warm-up", 0.5, "")
-            report("sampling", 0.7, WORDS)
+            report(Stage("warm-up", 0.5))
+            report(STAGE)
     finally:
         InteractiveShell.clear_instance()
     lines = [output.data["text/plain"] for output in captured.outputs]

@@ -1,24 +1,73 @@
-"""Progress of a run, in a terminal or a notebook; nothing elsewhere."""
+"""Progress of a run: what is known of it, and where to show it."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-Report = Callable[[str, float, str], None]
-"""Called with the phase, the part of it that is done, and what is known so far."""
+
+@dataclass(frozen=True)
+class Stage:
+    """How far a run is.
+
+    Parameters
+    ----------
+    phase
+        What it does now.
+    done
+        The part of the phase that is done, from 0 to 1.
+    draws, chains
+        Draws of each chain so far, and chains.
+    r_hat, ess
+        The worst of the quantities that are watched.
+    divergences
+        Iterations that diverged, in all chains.
+    seconds_left
+        Estimate of what is left, once there is one.
+    """
+
+    phase: Literal["start", "warm-up", "sampling", "checking"]
+    done: float
+    draws: int = 0
+    chains: int = 0
+    r_hat: float = math.nan
+    ess: float = math.nan
+    divergences: int = 0
+    seconds_left: float | None = None
+
+    def __str__(self) -> str:
+        """What is known beside the phase."""
+        if self.phase == "start":
+            return "looking for variables that matter"
+        if not self.draws:
+            return ""
+        words = (
+            f"{self.draws} draws × {self.chains} chains, R-hat {self.r_hat:.3f}, ESS {self.ess:.0f},"
+            f" {self.divergences} divergent"
+        )
+        return words + ("" if self.seconds_left is None else f", about {duration(self.seconds_left)} left")
 
 
-def silent(phase: str, done: float, words: str) -> None:
+Report = Callable[[Stage], None]
+"""Called with each stage of a run."""
+
+
+def silent(stage: Stage) -> None:
     """Where nobody sees it."""
 
 
 @contextmanager
-def reporting(show: bool, console: Console | None = None) -> Iterator[Report]:
-    """A progress bar where somebody can see it."""
+def reporting(show: bool | Report, console: Console | None = None) -> Iterator[Report]:
+    """A progress bar where somebody can see it, or the function that was given."""
+    if callable(show):
+        yield show
+        return
     console = console or Console(stderr=True)
     if not show or not (console.is_terminal or console.is_jupyter):
         yield silent
@@ -37,7 +86,7 @@ def reporting(show: bool, console: Console | None = None) -> Iterator[Report]:
     )
     with bar:
         task = bar.add_task("start", total=1.0, words="")
-        yield lambda phase, done, words: bar.update(task, description=phase, completed=done, words=words)
+        yield lambda stage: bar.update(task, description=stage.phase, completed=stage.done, words=str(stage))
 
 
 def _in_notebook() -> Report:
@@ -47,8 +96,8 @@ def _in_notebook() -> Report:
     began = time.monotonic()
     line = display({"text/plain": "start"}, raw=True, display_id=True)
 
-    def report(phase: str, done: float, words: str) -> None:
-        parts = (f"{phase} {done:.0%}", duration(time.monotonic() - began), words)
+    def report(stage: Stage) -> None:
+        parts = (f"{stage.phase} {stage.done:.0%}", duration(time.monotonic() - began), str(stage))
         line.update({"text/plain": " · ".join(part for part in parts if part)}, raw=True)
 
     return report

@@ -20,7 +20,7 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
-from interplay.inference.progress import Report, duration, reporting, silent
+from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
 from interplay.inference.sampler import CHUNK, Lockstep, Sampler
@@ -52,7 +52,7 @@ def sample(
     max_seconds: float | int | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
-    progress: bool = True,
+    progress: bool | Report = True,
 ) -> tuple[Draws, Diagnostics]:
     """Sample the hyperparameters until they have converged.
 
@@ -74,7 +74,7 @@ def sample(
         File that the run is written to after every chunk. If it is there, the run goes on from it, and gives
         the draws that it would have given without a stop.
     progress
-        Whether to show progress, in a terminal or a notebook.
+        Whether to show progress, in a terminal or a notebook; or a function to call with each `Stage`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def sample(
         drawn = state
         try:
             if state is None:
-                report("start", 0.0, "looking for variables that matter")
+                report(Stage("start", 0.0))
                 state = begin(job, 0, crew)
             while ending is None:
                 ending = _ending(job, _first(state, limit), draws, max_draws, max_seconds)
@@ -110,7 +110,7 @@ def sample(
             if state is None or not state.kept:
                 raise
             ending = "interrupted"
-        report("checking", 1.0, "")
+        report(Stage("checking", 1.0))
         state = _first(state, limit)
         result = _diagnosed(job, state, ending)
     if result.verdict != "trust":
@@ -200,21 +200,25 @@ def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
     if report is silent:
         return
     if state.phase == "warm-up":
-        done = state.iteration / max(warmup_length(job, state.attempt), 1)
-        report("warm-up", done, f"step {np.exp(state.log_step):.2f}")
+        report(Stage("warm-up", state.iteration / max(warmup_length(job, state.attempt), 1)))
         return
     if not state.kept:
         return
     quick = convergence.table(state.kept, job.design, mains=False)
-    r_hat, ess = quick["r_hat"].max(), min(quick["ess_bulk"].min(), quick["ess_tail"].min())
-    done = state.iteration / draws if draws else min(ess / convergence.ESS, 0.99)
-    words = (
-        f"{state.iteration} draws × {job.sampler.chains} chains, R-hat {r_hat:.3f}, ESS {ess:.0f},"
-        f" {int(state.kept['divergent'].sum())} divergent"
+    ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
+    done = float(np.nan_to_num(state.iteration / draws if draws else min(ess / convergence.ESS, 0.99)))
+    report(
+        Stage(
+            "sampling",
+            done,
+            state.iteration,
+            job.sampler.chains,
+            float(quick["r_hat"].max()),
+            ess,
+            int(state.kept["divergent"].sum()),
+            state.seconds * (1 - done) / done if done > 0.05 else None,
+        )
     )
-    if done and done > 0.05:
-        words += f", about {duration(state.seconds * (1 - done) / done)} left"
-    report("sampling", float(np.nan_to_num(done)), words)
 
 
 def _check(draws: int | None, max_draws: int, max_seconds: float | int | None) -> None:
