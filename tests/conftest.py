@@ -1,6 +1,8 @@
 """Every test runs with 64-bit JAX arrays, but for those that check that the package does this by itself."""
 
+import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import jax
@@ -11,6 +13,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("interplay")
 
+MAPS = Path("/proc/self/maps")
+MANY_MAPS = 20_000
+"""Memory maps from which compiled functions are forgotten. Each holds some, tests compile thousands of them,
+and at Linux's limit of 65,530 the compiler crashes."""
+
 
 @pytest.fixture(autouse=True)
 def _double_precision(request: pytest.FixtureRequest) -> Iterator[None]:
@@ -19,3 +26,11 @@ def _double_precision(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _few_memory_maps() -> Iterator[None]:
+    yield
+    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MANY_MAPS:
+        jax.clear_caches()
+        gc.collect()

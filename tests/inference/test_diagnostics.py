@@ -115,12 +115,13 @@ def test_disagreement_that_r_hat_does_not_see(made: Design) -> None:
 
 
 def test_disputed_columns() -> None:
-    mean, sd = np.zeros((3, 10, 5)), np.ones((3, 10, 5))
+    mean, sd = np.zeros((3, 10, 6)), np.ones((3, 10, 6))
     mean[0, :, 1] = 3.0
     mean[:, :, 2] = -3.0
     mean[0, :, 3], mean[1:, :, 3] = 3.0, 1.0
     mean[0, :, 4], mean[1, :, 4] = 3.0, -3.0
-    assert disputed(mean, sd) == [1, 4]
+    mean[:2, :, 5], mean[2, :, 5] = 3.0, -3.0
+    assert disputed(mean, sd) == [1, 4, 5]
     assert disputed(np.zeros((2, 3, 2)), np.zeros((2, 3, 2))) == []
 
 

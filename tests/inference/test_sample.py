@@ -28,7 +28,7 @@ from interplay.inference.draws import Draws
 from interplay.inference.run import watch
 from interplay.inference.sample import sample
 from interplay.inference.sampler import NUTS, Lockstep, advance
-from interplay.inference.start import walk
+from interplay.inference.walk import walk
 from interplay.model.marginal import engine
 from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
 from interplay.model.terms import mains

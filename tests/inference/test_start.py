@@ -12,18 +12,11 @@ from strategies import make_design
 
 from interplay.data.design import Design, design
 from interplay.data.simulate import synthetic
-from interplay.inference.start import (
-    MOST_STEPS,
-    SCREEN_VARIANCE,
-    Sketch,
-    assess,
-    screen,
-    some_rows,
-    starts,
-    walk,
-)
+from interplay.inference.screen import VARIANCE, screen
+from interplay.inference.start import MOST_STEPS, starts
 from interplay.inference.target import Target, target
 from interplay.inference.threads import workers
+from interplay.inference.walk import Sketch, assess, some_rows, walk
 from interplay.model.priors import SKIM, BlockDegree
 
 PAPER = synthetic(100, 100, 2.0, seed=0)
@@ -38,7 +31,7 @@ def paper() -> tuple[Design, Target]:
 
 def test_screen_is_the_sum_of_bayes_factors_of_single_features() -> None:
     made = make_design(5, n=25, numbers=3, factors=[3])
-    information = 25 * SCREEN_VARIANCE
+    information = 25 * VARIANCE
 
     def log_factor(feature: np.ndarray) -> float:
         z_sq = (feature @ made.y) ** 2 / (feature @ feature * made.y.var())
@@ -51,6 +44,13 @@ def test_screen_is_the_sum_of_bayes_factors_of_single_features() -> None:
         score = reduce(np.logaddexp, [log_factor(made.X[:, column]), *pairs])
         expected[made.owner[column]] = max(expected[made.owner[column]], score)
     assert_allclose(screen(made), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_screen_takes_weights_as_copies() -> None:
+    random = np.random.default_rng(0)
+    X, y, copies = random.normal(size=(20, 4)), random.normal(size=20), random.integers(1, 4, size=20)
+    repeated = design(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+    assert_allclose(screen(design(X, y, weights=copies)), screen(repeated), rtol=1e-4, atol=1e-4)
 
 
 def test_screen_puts_what_acts_in_front(paper: tuple[Design, Target]) -> None:

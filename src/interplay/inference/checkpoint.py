@@ -42,8 +42,8 @@ def identity(job: Job) -> dict[str, str]:
     }
 
 
-def write(path: Path, job: Job, state: State) -> None:
-    """Write a state, such that the file is the old one or the new one, never a part."""
+def write(path: Path, run: dict[str, str], state: State) -> None:
+    """Write a state of the run with this identity: the file is the old one or the new one, never a part."""
     variables = {
         "positions": (("chain", "coordinate"), state.positions),
         "history": (("warm_up", "chain", "coordinate"), state.history),
@@ -59,7 +59,7 @@ def write(path: Path, job: Job, state: State) -> None:
     attributes = {
         "interplay_checkpoint": FORMAT,
         "interplay_version": version("interplay"),
-        "identity": json.dumps(identity(job)),
+        "identity": json.dumps(run),
         "place": json.dumps(
             {
                 "attempt": state.attempt,
@@ -82,7 +82,7 @@ def write(path: Path, job: Job, state: State) -> None:
         raise _unwritable(path, error) from error
 
 
-def read(path: Path, job: Job) -> State | None:
+def read(path: Path, run: dict[str, str]) -> State | None:
     """The state in a file, or None where there is no file yet; refused if it is of another run."""
     _remove_leftovers(path)
     if not path.exists():
@@ -104,7 +104,7 @@ def read(path: Path, job: Job) -> State | None:
         )
     if data.attrs.get("digest") != _content(data):
         raise _unreadable(path, "it is damaged: its content does not match its digest")
-    _check_same(path, json.loads(data.attrs["identity"]), identity(job))
+    _check_same(path, json.loads(data.attrs["identity"]), run)
     kept = {
         name.removeprefix("kept_"): data[name].values for name in map(str, data) if name.startswith("kept_")
     }

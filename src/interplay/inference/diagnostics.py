@@ -22,8 +22,8 @@ BAD_DIVERGENCES = 0.01
 """Share of divergent iterations beyond which parts of the posterior may be missing."""
 
 SURE, UNSURE = 0.05, 0.25
-"""Chains disagree on an effect where its local false sign rate is below the first in one, and above the
-second in another."""
+"""Chains disagree on an effect where the chance that it has the other sign is at most the first in one, and
+above the second in another."""
 
 ENDINGS = {
     "converged": "sampling stopped when everything had converged",
@@ -130,10 +130,11 @@ def diagnose(
 
 
 def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c i d"]) -> list[int]:
-    """Columns whose main effect some chains are sure of, and others are not."""
+    """Columns whose main effect has a sign that some chains are sure of, and others are not."""
     positive = ndtr(mean / np.maximum(sd, np.finfo(np.float64).tiny)).mean(axis=1)
-    lfsr = np.minimum(positive, 1.0 - positive)
-    return np.flatnonzero((lfsr.min(axis=0) <= SURE) & (lfsr.max(axis=0) > UNSURE)).tolist()
+    low, high = positive.min(axis=0), positive.max(axis=0)
+    up, down = (high >= 1.0 - SURE) & (low < 1.0 - UNSURE), (low <= SURE) & (high > UNSURE)
+    return np.flatnonzero(up | down).tolist()
 
 
 def _verdict(

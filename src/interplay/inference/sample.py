@@ -86,7 +86,8 @@ def sample(
     with workers() as crew, reporting(progress) as report:
         job = Job(design, target(design, prior), rivals(design), sampler or Lockstep(), seed)
         path = None if checkpoint is None else Path(checkpoint).expanduser()
-        state = files.read(path, job) if path else None
+        identity = files.identity(job) if path else {}
+        state = files.read(path, identity) if path else None
         before = state.seconds if state else 0.0
         limit = draws or max_draws
         ending: Ending | None = None
@@ -102,7 +103,7 @@ def sample(
                     state = _next(job, state, max_seconds, crew)
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
-                        files.write(path, job, state)
+                        files.write(path, identity, state)
                     _tell(report, job, _first(state, limit), draws)
         except KeyboardInterrupt:
             # A run that was begun anew may have nothing yet, where the first attempt had.
@@ -162,7 +163,7 @@ def _ending(
     if state.phase != "sampling" or not state.kept:
         return None
     if draws is None:
-        if convergence.converged(state.kept, job.design):
+        if convergence.converged(state.kept, job.design) and not _torn(state):
             return "converged"
         if state.iteration >= max_draws:
             return "max_draws"
@@ -176,8 +177,11 @@ def _ending(
 def _looks_wrong(job: Job, state: State) -> bool:
     quick = convergence.table(state.kept, job.design, mains=False)
     many = state.kept["divergent"].mean() > BAD_DIVERGENCES
-    torn = len(disputed(state.kept["main_mean"], state.kept["main_sd"])) > 0
-    return bool(many or torn or quick["r_hat"].max() > TRIAL_R_HAT)
+    return bool(many or _torn(state) or quick["r_hat"].max() > TRIAL_R_HAT)
+
+
+def _torn(state: State) -> bool:
+    return len(disputed(state.kept["main_mean"], state.kept["main_sd"])) > 0
 
 
 def _diagnosed(job: Job, state: State, ending: Ending) -> Diagnostics:
