@@ -16,7 +16,7 @@ from interplay.inference.screen import VARIANCE, screen
 from interplay.inference.start import MOST_STEPS, starts
 from interplay.inference.target import Target, target
 from interplay.inference.threads import workers
-from interplay.inference.walk import Sketch, assess, some_rows, walk
+from interplay.inference.walk import Sketch, appeal, assess, some_rows, walk
 from interplay.model.priors import SKIM, BlockDegree
 
 PAPER = synthetic(100, 100, 2.0, seed=0)
@@ -101,6 +101,34 @@ def test_evidence_is_that_of_the_set_alone(quadratic: bool, chosen: list[int]) -
     # The constant of the Gaussian density is left out.
     expected += 0.5 * made.n * np.log(2.0 * np.pi)
     assert float(sketch.log_evidence) == pytest.approx(expected, abs=1e-6)
+
+
+def test_appeal_is_the_gain_of_each_feature_alone() -> None:
+    made = make_design(8, n=30, numbers=3, factors=[3], binaries=1)
+    size, sigma, chosen = 0.8, 0.5, [0, 3]
+    posterior, rows = target(made, SKIM(expected_mains=2)), some_rows(made, jax.random.key(0))
+    sketch = assess(posterior, rows, jnp.array([*chosen, made.p]), jnp.log(size), jnp.log(sigma))
+    terms = [t for t in monomials(made) if set(made.owner[list(t)].tolist()) <= set(chosen)]
+    variance = {0: 9.0, 1: size**2, 2: size**4 / 81.0}
+    Phi = features(made.X, terms)
+    K = Phi * np.array([variance[len(term)] for term in terms]) @ Phi.T
+    H = np.linalg.inv(K + sigma**2 * np.eye(made.n))
+    probe = np.asarray(rows.probe)
+    average = probe @ H @ probe / made.n
+    assert_allclose(sketch.residuals, H @ made.y, rtol=1e-8)
+    assert set(np.abs(probe)) == {1.0}
+
+    def gain(S: float, feature: np.ndarray) -> float:
+        information = S * average * feature @ feature
+        return 0.5 * float(S * (feature @ H @ made.y) ** 2 / (1 + information) - np.log1p(information))
+
+    expected = np.zeros(made.p)
+    for column, owner in enumerate(made.owner):
+        partners = [made.X[:, other] for other in range(made.d) if made.owner[other] in chosen]
+        expected[owner] += gain(size**2, made.X[:, column])
+        expected[owner] += sum(gain(size**4 / 81.0, made.X[:, column] * other) for other in partners)
+    expected[chosen] = -np.inf
+    assert_allclose(appeal(posterior, rows, sketch), expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("size", [0.05, 0.6, 2.5])

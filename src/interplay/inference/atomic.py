@@ -12,6 +12,14 @@ def beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
 
 
+def check_writable(path: Path) -> None:
+    """Raise an OSError if no file could be written at the path."""
+    # Beside it: a process that is killed here leaves nothing in its place.
+    probe = beside(path)
+    probe.touch(exist_ok=False)
+    probe.unlink()
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A file to write to, which takes the path's place once it is complete and on the disk."""

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from interplay.inference.atomic import beside, written_whole
+from interplay.inference.atomic import check_writable, written_whole
 from interplay.inference.metric import Metric
 from interplay.inference.run import Job, State
 
@@ -86,7 +86,10 @@ def read(path: Path, run: dict[str, str]) -> State | None:
     """The state in a file, or None where there is no file yet; refused if it is of another run."""
     _remove_leftovers(path)
     if not path.exists():
-        _check_writable(path)
+        try:
+            check_writable(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
         return None
     try:
         with xr.open_dataset(path, engine="h5netcdf") as opened:
@@ -118,16 +121,6 @@ def read(path: Path, run: dict[str, str]) -> State | None:
         kept=kept,
         **json.loads(data.attrs["place"]),
     )
-
-
-def _check_writable(path: Path) -> None:
-    # Beside the path: a run that is killed here leaves nothing in its place.
-    probe = beside(path)
-    try:
-        probe.touch(exist_ok=False)
-        probe.unlink()
-    except OSError as error:
-        raise _unwritable(path, error) from error
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -26,7 +26,7 @@ Workers = Callable[[Callable[[T], R], Sequence[T]], list[R]]
 @contextmanager
 def workers() -> Iterator[Workers]:
     """As many worker threads as there are cores, each with a linear algebra of one thread."""
-    with threadpool_limits(limits=1), ThreadPoolExecutor(_cores()) as pool:
+    with threadpool_limits(limits=1), ThreadPoolExecutor(cores()) as pool:
 
         def apply(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
             def scoped(item: T) -> R:
@@ -38,7 +38,7 @@ def workers() -> Iterator[Workers]:
         yield apply
 
 
-def _cores() -> int:
-    # The cores that this process may use, where the system tells; all of them elsewhere.
+def cores() -> int:
+    """The cores that this process may use, where the system tells; all of them elsewhere."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1

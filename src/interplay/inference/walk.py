@@ -11,18 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from interplay.data.design import Design
 from interplay.inference.target import Target
 from interplay.inference.threads import SINGLE_THREAD
 from interplay.model.trees import Leaf, record
+from interplay.model.variances import Variances
 
 SLOTS = 12
 """Most variables in a set; trajectories find others from there."""
 
-MOST_ROWS = 400
-"""Rows that a walker looks at, drawn at random where there are more."""
+FEWEST_ROWS, MOST_ROWS = 200, 400
+"""Rows that a walker looks at, drawn at random where there are more: as many as variables, between these."""
 
 ADD, DROP, SWAP, SCALE = range(4)
 KINDS = (SWAP, ADD, SWAP, DROP, SCALE)
@@ -41,6 +42,8 @@ class Rows:
         Variable of each column, and whether it has a quadratic effect, (d,).
     columns
         Columns of each variable, padded with d, (p, w).
+    probe
+        Random signs, (m,), to estimate a trace.
     p
         Number of variables.
     """
@@ -48,6 +51,7 @@ class Rows:
     X: Leaf
     y: Leaf
     one: Leaf
+    probe: Leaf
     owner: Leaf
     square: Leaf
     columns: Leaf
@@ -57,21 +61,23 @@ class Rows:
 class Sketch(NamedTuple):
     """A set of variables with effects of one size, and what the likelihood says of it.
 
-    The members are padded with p. The appeal is the log Bayes factor of adding each variable, nearly.
+    The members are padded with p. The residuals are H y with H = (K + σ²I)⁻¹, and the precision is tr H / m.
     """
 
     members: Int[Array, " k"]
     log_size: Float[Array, ""]
     log_sigma: Float[Array, ""]
     log_evidence: Float[Array, ""]
-    appeal: Float[Array, " p"]
+    residuals: Float[Array, " m"]
+    precision: Float[Array, ""]
 
 
 def some_rows(design: Design, key: Key[Array, ""]) -> Rows:
     """The rows for the walkers, all of them or a random part."""
     chosen = np.arange(design.n)
-    if design.n > MOST_ROWS:
-        chosen = np.sort(np.asarray(jax.random.choice(key, design.n, (MOST_ROWS,), replace=False)))
+    most = min(max(design.p, FEWEST_ROWS), MOST_ROWS)
+    if design.n > most:
+        chosen = np.sort(np.asarray(jax.random.choice(key, design.n, (most,), replace=False)))
     root = np.ones(design.n) if design.weights is None else np.sqrt(design.weights)
     width = max(variable.stop - variable.start for variable in design.variables)
     columns = np.full((design.p, width), design.d)
@@ -82,6 +88,7 @@ def some_rows(design: Design, key: Key[Array, ""]) -> Rows:
         X=jnp.asarray(design.X[chosen]),
         y=jnp.asarray((root * design.y)[chosen]),
         one=jnp.asarray(root[chosen]),
+        probe=jax.random.rademacher(jax.random.fold_in(key, 1), (len(chosen),), dtype=jnp.float64),
         owner=jnp.asarray(design.owner),
         square=jnp.asarray(square),
         columns=jnp.asarray(columns),
@@ -108,10 +115,14 @@ def walk(target: Target, rows: Rows, rank: Float[Array, " p"], key: Key[Array, "
         change = jnp.where(kind == SCALE, jax.random.normal(keys[1], (2,)), 0.0)
         sizes = state.log_size + 0.3 * change[0], state.log_sigma + 0.2 * change[1]
         base = assess(target, rows, stay, *sizes)
-        newcomer = jax.random.categorical(keys[2], base.appeal)
         room = jnp.argmax(stay)
-        add = ((kind == SWAP) | (kind == ADD)) & (stay[room] == p) & jnp.isfinite(base.appeal[newcomer])
-        proposal = assess(target, rows, stay.at[room].set(jnp.where(add, newcomer, stay[room])), *sizes)
+
+        def joined() -> Sketch:
+            newcomer = jax.random.categorical(keys[2], appeal(target, rows, base))
+            return assess(target, rows, stay.at[room].set(newcomer), *sizes)
+
+        add = ((kind == SWAP) | (kind == ADD)) & (stay[room] == p) & (count < p)
+        proposal = jax.lax.cond(add, joined, lambda: base)
         chance = jnp.nan_to_num(proposal.log_evidence - state.log_evidence, nan=-jnp.inf)
         accept = jnp.log(jax.random.uniform(keys[3])) < chance
         return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state), None
@@ -129,61 +140,83 @@ def assess(
     log_size: Float[Array, ""],
     log_sigma: Float[Array, ""],
 ) -> Sketch:
-    """The evidence for a set, and the appeal of each variable to it.
+    """The evidence for a set.
 
-    The evidence is log p(y | set, sizes), with main, quadratic and pairwise effects, and the log prior odds
-    for each member beyond the expected number. The appeal of a variable is the sum over its main effect and
-    its pairs with the members of
-
-        ½ [S q² / (1 + S r) − log(1 + S r)],    q = φᵀα,  r = ‖φ‖² tr H / m,  H = (K + σ²I)⁻¹,  α = H y
-
-    which is the gain of evidence by that feature alone, with φᵀHφ put at its average.
+    It is log p(y | set, sizes), with main, quadratic and pairwise effects, and the log prior odds for each
+    member beyond the expected number.
     """
-    p, prior = target.p, target.prior
-    included = jnp.zeros(p + 1, dtype=bool).at[members].set(True)[:p]
-    sigma = jnp.exp(log_sigma)
-    position = prior.place(included, jnp.exp(log_size), sigma, target.n, p)
-    variances = prior.variances(prior.constrain(position, target.n, p), p)
-    weight = jnp.max(variances.weights)
-    main, pair = variances.orders[0, 0] * weight, variances.orders[0, 1] * weight**2
-    quadratic = variances.squares[0] * weight**2
-
-    padded = jnp.pad(rows.X, ((0, 0), (0, 1)))
-    columns = jnp.pad(rows.columns, ((0, 1), (0, 0)), constant_values=rows.X.shape[1])[members]
-    x = padded[:, columns]
-    own = jnp.einsum("agw,bgw->gab", x, x)
-    K1, K2 = own.sum(axis=0), (own**2).sum(axis=0)
-    squares = jnp.pad(rows.square, (0, 1))[columns[:, 0]]
-    K2_numeric = jnp.einsum("g,gab->ab", squares, own**2)
-    K = variances.intercept + main * K1 + 0.5 * pair * (K1**2 - K2) + quadratic * K2_numeric
-    m = rows.y.size
+    p, m, sigma = target.p, rows.y.size, jnp.exp(log_sigma)
+    variances, main, pair = _variances(target, members, log_size, log_sigma)
+    columns, x = _columns(rows, members)
+    # Products of the columns of one variable, with themselves too: those of a number are its square.
+    own = (x[:, :, :, None] * x[:, :, None, :]).reshape(m, -1)
+    is_number = jnp.repeat(jnp.pad(rows.square, (0, 1))[columns[:, 0]], columns.shape[1] ** 2)
+    K1, K2 = (part @ part.T for part in (x.reshape(m, -1), own))
+    quadratic = variances.squares[0] * jnp.max(variances.weights) ** 2
+    K = variances.intercept + main * K1 + 0.5 * pair * (K1**2 - K2) + (quadratic * is_number * own) @ own.T
     lower = jnp.linalg.cholesky(
         rows.one[:, None] * K * rows.one + sigma**2 * jnp.eye(m), symmetrize_input=False
     )
-    inverse_root = solve_triangular(lower, jnp.eye(m), lower=True)
-    white = inverse_root @ rows.y
-    alpha = rows.one * (inverse_root.T @ white)
+    white, probe = solve_triangular(lower, jnp.column_stack([rows.y, rows.probe]), lower=True).T
     # A row of weight w counts as w copies: w − 1 more factors of the noise.
     copies = jnp.sum(rows.one**2) - m
     value = -0.5 * (white @ white + copies * jnp.log(sigma**2)) - jnp.sum(jnp.log(jnp.diag(lower)))
+    expected, least = target.prior.expected(p), _least(target)
+    beyond = jnp.maximum(jnp.sum(members < p) - least, 0)
+    return Sketch(
+        members,
+        log_size,
+        log_sigma,
+        value + jnp.log(expected / (p - expected)) * beyond,
+        solve_triangular(lower, white, trans="T", lower=True),
+        probe @ probe / m,
+    )
 
-    average = jnp.sum(inverse_root**2) / m
-    squared = rows.X**2 * rows.one[:, None] ** 2
+
+def appeal(target: Target, rows: Rows, sketch: Sketch) -> Float[Array, " p"]:
+    """How much each variable would add to a set: nearly the log Bayes factor.
+
+    That is the sum over its main effect and its pairs with the members of
+
+        ½ [S q² / (1 + S r) − log(1 + S r)],    q = φᵀH y,  r = ‖φ‖² tr H / m
+
+    which is the gain of evidence by that feature alone, with φᵀHφ put at its average. No member appeals.
+    """
+    p = target.p
+    _, main, pair = _variances(target, sketch.members, sketch.log_size, sketch.log_sigma)
+    flat = _columns(rows, sketch.members)[1].reshape(rows.y.size, -1)
+    alpha, squared = rows.one * sketch.residuals, rows.X**2 * rows.one[:, None] ** 2
 
     def gain(S: Array, q: Array, norm: Array) -> Array:
-        information = S * average * norm
+        information = S * sketch.precision * norm
         return 0.5 * (S * q**2 / (1.0 + information) - jnp.log1p(information))
 
-    flat = x.reshape(m, -1)
     alone = gain(main, alpha @ rows.X, squared.sum(axis=0))
     together = gain(pair, (flat * alpha[:, None]).T @ rows.X, (flat**2).T @ squared).sum(axis=0)
-    appeal = jax.ops.segment_sum(alone + together, rows.owner, num_segments=p)
-    expected = prior.expected(p)
-    beyond = jnp.maximum(jnp.sum(members < p) - _least(target), 0)
-    log_odds = jnp.log(expected / (p - expected))
-    return Sketch(
-        members, log_size, log_sigma, value + log_odds * beyond, jnp.where(included, -jnp.inf, appeal)
-    )
+    total = jax.ops.segment_sum(alone + together, rows.owner, num_segments=p)
+    return jnp.where(_included(target, sketch.members), -jnp.inf, total)
+
+
+def _variances(
+    target: Target, members: Int[Array, " k"], log_size: Float[Array, ""], log_sigma: Float[Array, ""]
+) -> tuple[Variances, Float[Array, ""], Float[Array, ""]]:
+    """Prior variances with effects of one size, and those of main effects and pairs in a set."""
+    prior, n, p = target.prior, target.n, target.p
+    included = _included(target, members)
+    position = prior.place(included, jnp.exp(log_size), jnp.exp(log_sigma), n, p)
+    variances = prior.variances(prior.constrain(position, n, p), p)
+    weight = jnp.max(variances.weights)
+    return variances, variances.orders[0, 0] * weight, variances.orders[0, 1] * weight**2
+
+
+def _columns(rows: Rows, members: Int[Array, " k"]) -> tuple[Int[Array, "k w"], Float[Array, "m k w"]]:
+    """Indices and values of the columns of the members, zero where padded."""
+    columns = jnp.pad(rows.columns, ((0, 1), (0, 0)), constant_values=rows.X.shape[1])[members]
+    return columns, jnp.pad(rows.X, ((0, 0), (0, 1)))[:, columns]
+
+
+def _included(target: Target, members: Int[Array, " k"]) -> Bool[Array, " p"]:
+    return jnp.zeros(target.p + 1, dtype=bool).at[members].set(True)[: target.p]
 
 
 def _least(target: Target) -> int:
