@@ -1,10 +1,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench study docs clean
+.PHONY: demo test lint bench study experiments experiments-quick docs clean
 
 demo: .venv/core
-	$(BIN)/python -m interplay.app.demo
+	$(BIN)/python -m interplay demo
 
 # Two processes of one thread each, and quick compilation: tests compile far more than they compute.
 test: export OPENBLAS_NUM_THREADS = 1
@@ -23,7 +23,13 @@ bench: .venv/dev
 	$(BIN)/python -m benchmarks --only sampling
 
 study: .venv/dev
+	$(BIN)/python -m experiments study
+
+experiments: .venv/dev
 	$(BIN)/python -m experiments
+
+experiments-quick: .venv/dev
+	$(BIN)/python -m experiments --quick
 
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

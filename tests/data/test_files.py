@@ -84,6 +84,7 @@ def test_parquet_keeps_categories_and_drops_the_index(tmp_path):
         ("a,y\n\n1,1\n2,2\n?,3\n5,4\n", ["'a'", "row 2 (line 5 of cars.csv): '?'", "Mend"]),
         ('a,s,y\n1,"u\nv",1\n2,u,2\n?,u,3\n5,u,4\n', ["row 2 (line 5 of cars.csv): '?'"]),
         ("d,y\n2020-01-01,1\n2020-01-02,2\n2020-01-03,3\n", ["'d'", "dates", "drop=['d']"]),
+        ("d,y\n" + "1.5.20,1\n2.5.20 12:30,2\n" * 9, ["'d'", "dates", "line 2 of", "drop=['d']"]),
     ],
 )
 def test_csv_files_that_cannot_be_used(tmp_path, text, words):

@@ -6,6 +6,7 @@ from typing import Any
 
 from interplay.data.design import Design, design
 from interplay.inference.progress import Report
+from interplay.inference.sample import MAX_DRAWS
 from interplay.model.priors import SKIM
 from interplay.results.fit import Fit
 from interplay.results.learn import learn
@@ -29,8 +30,8 @@ class Request:
         Whether there are quadratic effects.
     seed
         Of the sampler.
-    max_seconds
-        When to end without convergence; None for never.
+    max_draws, max_seconds
+        When to end without convergence: draws of each chain, and wall time; None for no limit of time.
     """
 
     response: str
@@ -39,6 +40,7 @@ class Request:
     expected_mains: float | int | None = None
     quadratic: bool = True
     seed: int = 0
+    max_draws: int = MAX_DRAWS
     max_seconds: float | int | None = None
 
     def design(self, source: Any) -> Design:
@@ -56,6 +58,7 @@ class Request:
             made,
             self.prior,
             seed=self.seed,
+            max_draws=self.max_draws,
             max_seconds=self.max_seconds,
             checkpoint=checkpoint,
             progress=progress,

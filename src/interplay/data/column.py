@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.data.errors import DataError
 from interplay.data.frame import Frame
-from interplay.data.text import refuse_identifier, refuse_numbers
+from interplay.data.text import refuse_dates, refuse_identifier, refuse_numbers
 
 Kind = Literal["numeric", "binary", "categorical"]
 
@@ -145,6 +145,7 @@ def _from_objects(name: str, values: list[Any], frame: Frame, judge: bool) -> Co
     if all(isinstance(value, str) for value in present) and len(present):
         if judge:
             refuse_numbers(name, cells, missing, frame.file)
+            refuse_dates(name, cells, missing, frame.file)
         labels = _objects([None if gone else str(v) for v, gone in zip(values, missing, strict=True)])
         return Column(name, "categorical", labels, tuple(sorted(set(present), key=_natural)))
     flags = [isinstance(value, bool | np.bool_) for value in present]

@@ -12,6 +12,16 @@ from interplay.data.files import place
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 COMMA_NUMBER = re.compile(r"\s*[-+]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+,\d+)\s*")
 
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[ap]m)?(?: ?(?:z|utc|[-+]\d{2}:?\d{2}))?"
+DATE = re.compile(
+    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{2}}|\d{{4}})"
+    rf"|\d{{1,2}}[- ]{MONTH}[- ]\d{{2,4}}|{MONTH} \d{{1,2}},? \d{{4}})(?:[t ]{TIME})?"
+    rf"|\d{{1,2}}:\d{{2}}:\d{{2}}",
+    re.IGNORECASE,
+)
+"""2024-05-31, 31.5.2024, 5/31/24, 31-May-2024, May 31, 2024, each also with a time; or hours to seconds."""
+
 
 def refuse_numbers(name: str, cells: np.ndarray, missing: np.ndarray, file: Path | None) -> None:
     """Refuse a text column of which at least half of the values read as numbers.
@@ -64,3 +74,23 @@ def refuse_identifier(name: str, levels: Sequence[str], rows: int) -> None:
             "an identifier, free text or dates. Expected a factor whose levels recur. Leave it out with "
             f"drop=['{name}'], or group its levels."
         )
+
+
+def refuse_dates(name: str, cells: np.ndarray, missing: np.ndarray, file: Path | None) -> None:
+    """Refuse a text column of which at least half of the values read as dates or times.
+
+    Parameters
+    ----------
+    name, cells, missing, file
+        As in `refuse_numbers`.
+    """
+    rows = np.flatnonzero(~missing)
+    dates = np.array([DATE.fullmatch(cells[row].strip()) is not None for row in rows], dtype=bool)
+    if 2 * np.sum(dates) < len(rows):
+        return
+    row = int(rows[np.argmax(dates)])
+    raise DataError(
+        f"column '{name}' holds dates or times, the first in {place(row, file)}: {str(cells[row])!r}. "
+        "Expected numbers or labels. Convert it, for instance to a number of days since the first, or leave "
+        f"it out with drop=['{name}']."
+    )
