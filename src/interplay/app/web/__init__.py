@@ -1,0 +1,1 @@
+"""The page: upload, choose, watch, explore."""
