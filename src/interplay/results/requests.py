@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Bool
 
 from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
@@ -16,8 +17,8 @@ from interplay.model.terms import Term, interactions, is_square, mains, parse, q
 MATTER, MOST = 0.2, 20
 """A variable matters if an effect of its own has at most this lfsr; of these the surest, at most so many."""
 
-STRONGEST, MOST_STRONGEST = 20, 5120
-"""Pairs that are reported from the search through all: at first, and at most."""
+STRONGEST, SEARCHED, MOST_STRONGEST = 20, 160, 5120
+"""Pairs that are reported from the search through all, at least; searched for at first; and at most."""
 
 ALL_PAIRS, MANY_PAIRS = 5000, 1000
 """The request "pairs" is every pair where there are no more than the first; else the strongest, so many."""
@@ -73,9 +74,14 @@ class Requests:
 
     def strongest(self, size: int) -> Posterior:
         """Posterior of the strongest of all pairs."""
-        if size not in self._searches:
-            self._searches[size] = Posterior(*strongest_pairs(self.conditional, self.design, size))
-        return self._searches[size]
+        if size < 1:
+            raise ValueError(f"size={size!r}: expected how many pairs are wanted, at least 1.")
+        # A search costs the same for one pair and for many, so a wider one is kept and cut.
+        searched = min((wide for wide in self._searches if wide >= size), default=max(size, SEARCHED))
+        if searched not in self._searches:
+            self._searches[searched] = Posterior(*strongest_pairs(self.conditional, self.design, searched))
+        found = self._searches[searched]
+        return found if size == searched else _subset(found, np.arange(len(found.terms)) < size)
 
     def with_mains(self, posterior: Posterior) -> Posterior:
         """Add the main effects of the columns in interactions and squares, where they are absent."""
@@ -98,11 +104,11 @@ class Requests:
         terms, lfsr = self._own.terms, self._own.mixture.lfsr
         surest = [terms[k][0] for k in np.argsort(lfsr, kind="stable") if lfsr[k] <= MATTER]
         matter = list(dict.fromkeys(int(self.design.owner[column]) for column in surest))[:MOST]
-        size, strong = STRONGEST, self.strongest(STRONGEST)
         # As many as a rule could select, and then as many again that it could not.
-        while size < MOST_STRONGEST and np.sum(strong.mixture.lfsr <= FDR_CAP) > size / 2:
+        size = SEARCHED
+        while (possible := _selectable(self.strongest(size))) > size / 2 and size < MOST_STRONGEST:
             size *= 2
-            strong = self.strongest(size)
+        strong = self.strongest(max(STRONGEST, min(2 * possible, size)))
         found = set(strong.terms)
         among = [pair for pair in interactions(self.design, matter) if pair not in found]
         return joined(self._own, strong, self.exact(among))
@@ -139,7 +145,11 @@ def joined(*parts: Posterior) -> Posterior:
     )
 
 
-def _subset(posterior: Posterior, keep: list[bool]) -> Posterior:
+def _selectable(posterior: Posterior) -> int:
+    return int(np.sum(posterior.mixture.lfsr <= FDR_CAP))
+
+
+def _subset(posterior: Posterior, keep: list[bool] | Bool[np.ndarray, " t"]) -> Posterior:
     chosen = np.flatnonzero(keep)
     mixture = Mixture(posterior.mixture.means[:, chosen], posterior.mixture.sds[:, chosen])
     return Posterior([posterior.terms[k] for k in chosen], mixture)

@@ -1,5 +1,7 @@
 """How much of the response's variance each kind of effect makes up."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +9,8 @@ from jaxtyping import Array, Float
 
 from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
-from interplay.model.marginal import Engine
+from interplay.inference.threads import SINGLE_THREAD
+from interplay.model.marginal import Engine, Factor
 from interplay.model.terms import Terms, as_arrays, mains, quadratics
 from interplay.model.variances import Variances
 from interplay.precision import double_precision
@@ -32,23 +35,19 @@ def variance_shares(conditional: Conditional, design: Design) -> Float[np.ndarra
     """
     weights = np.ones(design.n) if design.weights is None else design.weights
     own = as_arrays(mains(design)), as_arrays(quadratics(design))
-    parts = _covariances(
-        conditional.engine,
-        conditional.variances,
-        jnp.asarray(conditional.sigma),
-        jnp.asarray(design.X),
-        jnp.asarray(weights / weights.sum()),
-        *own,
+    X, share = jnp.asarray(design.X), jnp.asarray(weights / weights.sum())
+    parts = conditional.over_draws(
+        lambda factors, variances: _covariances(conditional.engine, factors, variances, X, share, *own)
     )
-    total = np.column_stack([np.asarray(parts), np.asarray(conditional.sigma) ** 2])
+    total = np.column_stack([parts, np.asarray(conditional.sigma) ** 2])
     return total / total.sum(axis=1, keepdims=True)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=SINGLE_THREAD)
 def _covariances(
     engine: Engine,
+    factors: Factor,
     variances: Variances,
-    sigma: Float[Array, " s"],
     X: Float[Array, "n d"],
     share: Float[Array, " n"],
     main: Terms,
@@ -59,12 +58,11 @@ def _covariances(
     levels = X / engine.layout.effect_scale
     squares = X[:, square.columns[:, 0]] ** 2
 
-    def one(draw: tuple[Variances, Array]) -> Array:
-        factor = engine.factorise(*draw)
-        whole = engine.predict(factor, draw[0], X)[0]
-        first = levels @ engine.effects(factor, draw[0], main)[0]
-        second = squares @ engine.effects(factor, draw[0], square)[0]
+    def one(draw: tuple[Factor, Variances]) -> Array:
+        whole = engine.predict(*draw, X)[0]
+        first = levels @ engine.effects(*draw, main)[0]
+        second = squares @ engine.effects(*draw, square)[0]
         parts = jnp.stack([first, second, whole - first - second])
         return parts @ (share * (whole - share @ whole))
 
-    return jax.lax.map(one, (variances, sigma))
+    return jax.lax.map(one, (factors, variances))
