@@ -9,7 +9,7 @@ demo: .venv/core
 # Two processes of one thread each, and quick compilation: tests compile far more than they compute.
 test: export OPENBLAS_NUM_THREADS = 1
 test: export XLA_FLAGS = --xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1
-test: .venv/dev
+test: .venv/dev .venv/browser
 	$(BIN)/python -m pytest -n 2 tests
 
 lint: .venv/dev
@@ -48,3 +48,11 @@ clean:
 	# adelie asks for an old NumPy that it does not need; without it, its tests and benchmarks are left out.
 	-$(BIN)/python -m pip install --quiet --no-deps adelie==1.1.52
 	touch $@ .venv/core
+
+# Debian's Chromium, for the tests of the page, where we may install it; without it they are skipped, but for CI.
+.venv/browser: .venv/dev
+	@if command -v chromedriver > /dev/null; then touch $@; \
+	elif command -v apt-get > /dev/null && test "$$(id -u)" = 0; then \
+	  { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium chromium-driver; } \
+	    > /dev/null 2>&1 && touch $@ || echo "Chromium could not be installed." >&2; \
+	fi
