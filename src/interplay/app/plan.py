@@ -90,9 +90,9 @@ class Plan:
         return (
             f"The fit will take about {seconds} on {self.threads} core{'s' * (self.threads > 1)} with nothing"
             f" else to do, {memory} of memory, and at most {_size(self.file)} on disk. That is a range, not a"
-            f" promise: one gradient takes {_short(self.gradient)}, and most fits converge after {least:,} to {most:,}. Where"
-            " several sets of variables explain the data equally well it takes longer; sampling ends after"
-            f" {duration(self.most_seconds)} or so in any case."
+            f" promise: one gradient takes {_short(self.gradient)}, and most fits converge after {least:,} to"
+            f" {most:,}. Where several sets of variables explain the data as well it takes longer; sampling"
+            f" ends after {duration(self.most_seconds)} or so in any case."
         )
 
 

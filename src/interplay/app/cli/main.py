@@ -58,12 +58,13 @@ for command in (fit, effects, predict, report, plan, serve, demo):
     app.command()(command)
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if wanted:
         from importlib.metadata import version
 
         typer.echo(f"interplay {version('interplay')}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
