@@ -55,7 +55,8 @@ def probe(method: str, p: int, seed: int) -> Probe:
     return Probe(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _measure(method: str, p: int, seed: int) -> Probe:
+def measure(method: str, p: int, seed: int) -> Probe:
+    """Measure in this process, which is to do nothing else."""
     import jax
 
     from benchmarks.method import METHODS
@@ -64,7 +65,7 @@ def _measure(method: str, p: int, seed: int) -> Probe:
     chosen = METHODS[method]
     with jax.enable_x64(True):
         chosen.prepare(make_design(ROWS, chosen.rehearsal, seed))()
-        before = _forget_peak()
+        before = forget_peak()
         evaluate = chosen.prepare(make_design(ROWS, p, seed))
         seconds, value = _time(evaluate)
     return Probe(seconds, max(memory("VmHWM") - before, RESOLUTION), value)
@@ -88,7 +89,7 @@ def _time(evaluate: "Evaluation") -> tuple[list[float], float]:
     return seconds, value
 
 
-def _forget_peak() -> float:
+def forget_peak() -> float:
     """Set the peak of resident memory back to what is held now, and give that.
 
     The peak of `getrusage` will not do: on Linux it outlives `exec`, and starts from that of the parent.
@@ -104,4 +105,4 @@ def memory(field: str) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(_measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))
+    print(json.dumps(asdict(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))

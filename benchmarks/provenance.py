@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-
-import interplay
 
 PACKAGES = ("interplay", "jax", "jaxlib", "numpy", "scipy")
 
@@ -51,7 +50,8 @@ def provenance(seed: int, threads: int) -> Provenance:
 
 def source(folders: Sequence[str] = MEASURED) -> str:
     """The start of a digest of the files in some folders of interplay."""
-    folder = Path(interplay.__file__).parent
+    # Found without being loaded.
+    folder = Path(str(find_spec("interplay").origin)).parent
     digest = hashlib.sha256()
     for file in sorted(file for name in folders for file in (folder / name).rglob("*.py")):
         digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())

@@ -1,33 +1,88 @@
-"""The page and the plot of the study, made from its figures."""
+"""The page and the pictures of all experiments, made from their records."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.goals import judge
-from experiments.plot import draw
-from experiments.protocol import Outcome
-from experiments.table import tables
+from experiments import cells
+from experiments.experiment import Experiment
+from experiments.methods import METHODS
+from experiments.task import Record, Task, records
 
-HEAD = """# The paper's protocol
+COMMENTS = Path(__file__).parent / "comments"
+"""A file for each experiment with what its results say, written by hand."""
 
-X ~ N(0, λ² I), five variables and their ten pairs with effect 1, noise variance 25 (Section 7 of the paper),
-fitted with `SKIM(quadratic=False)` and the sampler as it is by default. *paper*, *lfsr* and *fdr* are the
-three rules of selection: |mean| > 2.59 average conditional standard deviations, pairs among selected mains
-alone; a local false sign rate of at most 0.05, among all mains and all pairs; and the largest set with a mean
-lfsr of at most 0.05. `make study` makes this page, and goes on where it was stopped.
+HEAD = """# Experiments
+
+The paper's figures and tables, made anew: ours beside the paper's, and where they differ. `make experiments`
+runs all of them and writes this page, `python -m experiments NAME …` some, `make experiments-quick` a small
+version of each. A run that is stopped goes on where it stopped. Each task is one method on one data set, in a
+process of its own, which is stopped after 600 s (SKIM's sampler after 600 s, converged or not) or at 8 GB.
+Everything is kept in `experiments/results`, one file for each task, with versions, seeds, seconds and peak
+memory. Seconds are wall time of the fit, for the peers with its cross-validation, for SKIM with compilation.
 """
 
+UNWRITTEN = "*No comment yet: it is written when the results are there.*\n"
 
-def write(folder: Path, outcomes: list[Outcome], note: str = "") -> None:
-    """Write `docs/protocol.md` and `docs/protocol.png` below a folder."""
-    docs = folder / "docs"
-    docs.mkdir(parents=True, exist_ok=True)
-    draw(outcomes, docs / "protocol.png")
-    sources = sorted({one.source for one in outcomes})
-    origin = f"Source {', '.join(sources)}; all numbers are in `experiments/results/protocol.json`. {note}"
-    figure = "![Squared errors of every fit beside those of the peers](protocol.png)\n"
-    parts = [
-        HEAD,
-        origin.strip() + "\n",
-        *(table.to_markdown() for table in tables(outcomes, judge(outcomes))),
-    ]
-    (docs / "protocol.md").write_text("\n".join([*parts, figure]))
+
+def write(folder: Path, experiments: Sequence[Experiment], *, quick: bool = False) -> Path:
+    """Write `docs/experiments.md` and its pictures below a folder, from the results there."""
+    page = folder / "docs" / "experiments.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    parts = [HEAD]
+    if quick:
+        parts.append("**A quick run: the sizes are far too small for the figures to mean anything.**\n")
+    parts += [_methods(), *(_section(folder, experiment, quick) for experiment in experiments)]
+    page.write_text("\n".join(parts))
+    return page
+
+
+def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
+    """How much of an experiment is there, in words."""
+    final = [record for record in found if record.status not in ("failed", "not available")]
+    missing = len(tasks) - len(final)
+    words = [f"All {len(tasks)} tasks are done." if not missing else _partial(missing, len(tasks))]
+    absent = cells.collect(
+        [one for one in found if one.status in ("failed", "not available")], lambda one: one.task.method
+    )
+    for method, some in absent.items():
+        note = (some[0].note.strip().splitlines() or [""])[-1]
+        words.append(f"{method}: {len(some)} × {some[0].status} ({note})")
+    slow = cells.unconverged(found)
+    if slow:
+        named = ", ".join(f"{one.task.name} (R-hat {cells.sampler(one, 'r_hat'):.3f})" for one in slow)
+        words.append(f"SKIM did not reach R-hat ≤ 1.01 in {len(slow)} fits: {named}.")
+    stopped = [one for one in found if one.status in ("time limit", "memory limit")]
+    if stopped:
+        words.append("Stopped: " + ", ".join(f"{one.task.name} ({one.note})" for one in stopped) + ".")
+    sources = sorted({one.provenance["source"] for one in found if one.provenance})
+    conditions = sorted({(one.threads, one.provenance["processor"]) for one in found if one.provenance})
+    if sources:
+        where = "; ".join(f"{threads} threads of {processor}" for threads, processor in conditions)
+        words.append(f"{where}; source {', '.join(sources)}.")
+    return " ".join(words)
+
+
+def _partial(missing: int, every: int) -> str:
+    return f"**Partial: {missing} of {every} tasks are missing; what follows is from the others alone.**"
+
+
+def _section(folder: Path, experiment: Experiment, quick: bool) -> str:
+    tasks = experiment.tasks(quick)
+    found = records(folder / "experiments" / "results", tasks)
+    head = f"## {experiment.title}\n\n{experiment.about}\n"
+    if not any(record.done for record in found):
+        words = [one.note.strip().splitlines()[-1] for one in found[:1] if one.note]
+        return "\n".join([head, " ".join(["*Not run yet.*", *words]) + "\n"])
+    picture = folder / "docs" / "experiments" / f"{experiment.name}.png"
+    experiment.draw(found, picture)
+    shown = [table.to_markdown() for table in experiment.tables(found)]
+    image = f"![{experiment.picture}](experiments/{experiment.name}.png)\n"
+    comment = COMMENTS / f"{experiment.name}.md"
+    words = comment.read_text() if comment.exists() and not quick else UNWRITTEN
+    return "\n".join([head, state(found, tasks) + "\n", *shown, image, words])
+
+
+def _methods() -> str:
+    lines = [f"- **{name}**: {method.about}" for name, method in METHODS.items()]
+    end = "All peers choose their penalty or size by 5-fold cross-validation on shuffled rows."
+    return "\n".join(["## Methods", "", *lines, "", end, ""])

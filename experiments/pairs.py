@@ -28,8 +28,8 @@ class Pairs:
     means
         Posterior mean of each pair on the standardised scale, (p, p), symmetric.
     terms, mixture
-        Every pair whose local false sign rate is at most 0.1, and possibly others; and their posteriors. No
-        other pair can be selected by the rules "lfsr" with q ≤ 0.1 and "fdr".
+        Every pair whose local false sign rate is at most a cap, and possibly others; and their posteriors.
+        With a cap of 0.1 or more, no other pair can be selected by the rules "lfsr" with q ≤ 0.1 and "fdr".
     """
 
     means: Float[np.ndarray, "p p"]
@@ -38,16 +38,16 @@ class Pairs:
 
 
 @double_precision
-def all_pairs(design: Design, conditional: Conditional) -> Pairs:
+def all_pairs(design: Design, conditional: Conditional, *, cap: float = FDR_CAP) -> Pairs:
     """Go over all pairs in every draw, in O(p²) memory, then answer exactly for those that could matter.
 
     The conditional sd is at least σ √(S_ij / (σ² + S_ij ‖φ_ij‖²)), so with m its conditional mean
     P(θ_ij < 0) ≥ Φ(−m / that) where m > 0, and ≥ ½ elsewhere: no factor of the kernel is needed for each
-    pair, and no pair that is passed over has an lfsr of 0.1 or less.
+    pair, and no pair that is passed over has an lfsr up to the cap.
     """
     sigma = jnp.asarray(conditional.sigma)
     means, least_lfsr = _pass_over(kernel_space(design), conditional.variances, sigma)
-    i, j = np.nonzero(np.triu(np.asarray(least_lfsr) <= FDR_CAP, k=1))
+    i, j = np.nonzero(np.triu(np.asarray(least_lfsr) <= cap, k=1))
     terms: list[Term] = [(int(a), int(b)) for a, b in zip(i, j, strict=True)]
     return Pairs(np.asarray(means), terms, Mixture(*conditional.effects(terms)))
 

@@ -1,6 +1,7 @@
 """Estimate: one number for each effect, without a posterior."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,8 @@ class Estimate:
     fitted
         What the solver itself gives for the rows of the design.
     penalty
-        The weight of the penalty that cross-validation chose, on the solver's scale.
+        The weight of the penalty that cross-validation chose, on the solver's scale; of a best subset, its
+        number of terms.
     """
 
     terms: tuple[Term, ...]
@@ -50,6 +52,23 @@ class Estimate:
         for term, value in self.effects.items():
             total += value * X[:, list(term)].prod(axis=1)
         return total
+
+    def raw(self, design: Design) -> dict[Term, float]:
+        """Coefficients by term of the same function written in the columns and the response as they came.
+
+        ∏ (x_i − c_i) / s_i is multiplied out, so a pair has a share in the coefficients of its two columns
+        and in the intercept.
+        """
+        found: dict[Term, float] = {(): design.response_centre}
+        for term, value in self.effects.items():
+            scaled = value * design.response_scale / float(np.prod(design.scales[list(term)], initial=1.0))
+            for order in range(len(term) + 1):
+                for kept in combinations(range(len(term)), order):
+                    others = [column for place, column in enumerate(term) if place not in kept]
+                    share = scaled * float(np.prod(-design.centres[others], initial=1.0))
+                    key = tuple(term[place] for place in kept)
+                    found[key] = found.get(key, 0.0) + share
+        return found
 
     def table(self, design: Design) -> pd.DataFrame:
         """One row for each term: `term kind coefficient coefficient_natural`, the largest first."""

@@ -1,0 +1,68 @@
+"""How other methods did on the same protocol, with one data set for each setting: given figures."""
+
+from typing import NamedTuple
+
+SOURCE = (
+    "The peers' figures were measured before, on one core with one thread and one data set of each setting; "
+    "they choose their penalty by 5-fold cross-validation, which is in their seconds"
+)
+
+
+class Peer(NamedTuple):
+    """Seconds and peak MB of a fit, effects right and wrong, and squared errors (None where not known)."""
+
+    seconds: float
+    megabytes: float
+    mains: int
+    false_mains: int
+    pairs: int
+    false_pairs: int
+    main_error: float | None = None
+    pair_error: float | None = None
+
+
+Key = tuple[int, int, float]
+"""Rows, variables and scale λ."""
+
+_KEYS: tuple[Key, ...] = ((100, 50, 2.0), (100, 200, 2.0), (200, 200, 5.0), (200, 500, 2.0))
+
+
+def _row(*cells: Peer) -> dict[Key, Peer]:
+    return dict(zip(_KEYS, cells, strict=False))
+
+
+PEERS: dict[str, dict[Key, Peer]] = {
+    "LassoCV, raw columns": _row(
+        Peer(0.5, 163, 0, 0, 10, 38, 5.0, 3.0),
+        Peer(6.5, 216, 0, 0, 2, 2, 5.0, 9.6),
+        Peer(13, 248, 0, 0, 10, 147, 5.0, 0.27),
+        Peer(136, 730, 0, 0, 9, 110, 5.0, 5.9),
+    ),
+    "LassoCV, standardised": _row(
+        Peer(0.4, 165, 3, 5, 10, 90, 2.7, 2.7),
+        Peer(7.0, 220, 0, 0, 0, 0, 5.0, 10.0),
+        Peer(9.3, 251, 5, 0, 10, 165, 0.98, 0.08),
+        Peer(102, 735, 3, 0, 10, 87, 4.2, 3.6),
+    ),
+    "adelie": _row(
+        Peer(0.6, 218, 5, 40, 10, 54, 2.4, 1.5),
+        Peer(4.0, 292, 1, 2, 0, 1, 5.0, 10.0),
+        Peer(3, 338, 5, 108, 10, 92, 0.17, 0.05),
+        Peer(31, 985, 5, 195, 10, 156, 2.1, 3.9),
+    ),
+    "R glinternet": _row(
+        Peer(6.3, 72, 5, 39, 10, 49, 2.2, 1.5),
+        Peer(13.6, 113, 0, 0, 0, 0, 5.0, 10.0),
+        Peer(10, 119, 5, 114, 10, 99, 0.17, 0.05),
+        Peer(66, 127, 5, 182, 10, 141, 2.1, 3.9),
+    ),
+    "abess": _row(
+        Peer(0.2, 171, 0, 0, 6, 3, 5.0, 7.3),
+        Peer(2.6, 407, 0, 0, 0, 0, 5.0, 10.0),
+        Peer(2, 567, 5, 0, 10, 0, 0.06, 0.002),
+        Peer(27, 2728, 0, 0, 6, 0, 5.0, 4.1),
+    ),
+    "interpret EBM": _row(Peer(46, 177, 2, 3, 5, 5)),
+}
+"""By method and setting: scikit-learn's LassoCV and abess on all pairs, the hierarchical group LASSO of
+adelie 1.1.52 and of R glinternet 1.0.12, and boosting that was told to have 5 mains and 10 pairs."""

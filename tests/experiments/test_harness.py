@@ -1,0 +1,156 @@
+"""The harness: limits hold, files are whole, a killed run or a lost worker costs no more than its task."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from experiments.attempt import attempt
+from experiments.harness import outstanding
+from experiments.task import Record, Task, read, records, write
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cores and memory are read from /proc")
+
+ROOT = Path(__file__).parents[2]
+
+RUN = """
+import sys
+from pathlib import Path
+from experiments.harness import run
+from experiments.task import Task
+from test_harness import naps
+
+if __name__ == "__main__":
+    folder, work, seconds, budget = sys.argv[1:]
+    budget = float(budget) if budget else None
+    left = run(Path(folder), naps(Path(folder), work, float(seconds)), workers=1, threads=1, budget=budget)
+    print("left", left)
+"""
+
+
+def task(work: str, seed: int = 0, **settings: object) -> Task:
+    return Task("tests", {"kind": "none", "seed": seed}, work, f"works:{work}", **settings)
+
+
+def naps(folder: Path, work: str, seconds: float) -> list[Task]:
+    options = {"log": str(folder / "log"), "seconds": seconds}
+    return [task(work, seed, options=options, cost=float(seed)) for seed in range(4)]
+
+
+@pytest.fixture(autouse=True)
+def _works_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "experiments")]))
+
+
+def start(folder: Path, work: str, seconds: float, budget: str = "") -> subprocess.Popen:
+    command = [sys.executable, "-c", RUN, str(folder), work, str(seconds), budget]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def begun(folder: Path) -> list[tuple[int, int]]:
+    """Seed and worker of every task that was begun."""
+    log = folder / "log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [(int(seed), int(worker)) for seed, worker in (line.split() for line in lines)]
+
+
+def until(condition: object, process: subprocess.Popen) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def test_how_a_task_ends_is_said() -> None:
+    done = attempt(task("cores"), threads=1)
+    assert (done.status, done.values) == ("done", {"cores": 1})
+    assert {"versions", "source", "date", "processor"} <= set(done.provenance)
+    late = attempt(task("nap", options={"log": os.devnull, "seconds": 60.0}, seconds=1.0), threads=1)
+    assert (late.status, late.note) == ("time limit", "more than 1 s")
+    assert late.cost["seconds"] >= 1.0
+    big = attempt(task("hungry", gigabytes=0.3), threads=1)
+    assert (big.status, big.note) == ("memory limit", "more than 0.3 GB")
+    assert big.cost["peak_bytes"] > 0.3e9
+    wrong = attempt(task("wrong"), threads=1)
+    assert wrong.status == "failed"
+    assert "ArithmeticError: that was wrong" in wrong.note
+    absent = attempt(task("absent"), threads=1)
+    assert (absent.status, absent.note) == ("not available", "not installed here")
+
+
+def test_a_place_beyond_the_cores_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not fit on"):
+        attempt(task("cores"), threads=1, slot=10_000)
+
+
+def test_a_record_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    one = Record(task("nap"), "done", "", 1, {"seconds": 1.0}, {"r_hat": float("nan")}, {})
+    write(tmp_path, one)
+    kept = read(tmp_path, one.task)
+    assert kept is not None
+    assert kept.values == {"r_hat": None}
+    assert kept.task == one.task
+    with pytest.raises(TypeError):
+        write(tmp_path, Record(task("nap"), "done", "", 1, {}, {"what": object()}, {}))
+    assert read(tmp_path, one.task) == kept
+    assert [path.name for path in (tmp_path / "tests").iterdir()] == [one.task.path(tmp_path).name]
+
+
+def test_what_is_outstanding(tmp_path: Path) -> None:
+    tasks = [task("nap", seed, cost=cost) for seed, cost in enumerate((5.0, 1.0, 3.0, 2.0, 4.0))]
+    endings = ("done", "failed", "time limit")
+    for one, status in zip(tasks, endings, strict=False):
+        write(tmp_path, Record(one, status, "", 1, {}, {}, {}))
+    # What failed is tried again; the cheap ones come first, and each once.
+    assert [one.data["seed"] for one in outstanding(tmp_path, [*tasks, *tasks])] == [1, 3, 4]
+    assert len(outstanding(tmp_path, tasks, fresh=True)) == 5
+
+
+@pytest.fixture
+def finished() -> Iterator[list[subprocess.Popen]]:
+    processes: list[subprocess.Popen] = []
+    yield processes
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
+    tasks = naps(tmp_path, "nap", 1.0)
+    first = start(tmp_path, "nap", 1.0)
+    finished.append(first)
+    until(lambda: len(records(tmp_path, tasks)) >= 1 and len(begun(tmp_path)) >= 2, first)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    kept = {one.task.name for one in records(tmp_path, tasks)}
+    before = len(begun(tmp_path))
+    second = start(tmp_path, "nap", 0.0)
+    finished.append(second)
+    printed, errors = second.communicate()
+    assert "left 0" in printed, errors
+    assert [one.values["doubled"] for one in records(tmp_path, tasks)] == [0, 2, 4, 6]
+    # What was done is not begun again; of the rest, each once.
+    assert len(begun(tmp_path)) - before == 4 - len(kept)
+
+
+def test_a_lost_worker_costs_one_task(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
+    process = start(tmp_path, "nap_once", 30.0)
+    finished.append(process)
+    until(lambda: len(begun(tmp_path)) == 2, process)
+    os.kill(begun(tmp_path)[1][1], signal.SIGKILL)
+    printed, errors = process.communicate()
+    assert "left 0" in printed, errors
+    assert [one.status for one in records(tmp_path, naps(tmp_path, "nap_once", 30.0))] == ["done"] * 4
+    assert [seed for seed, _ in begun(tmp_path)] == [0, 1, 1, 2, 3]
+
+
+def test_no_task_is_begun_after_the_budget(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
+    process = start(tmp_path, "nap", 0.0, budget="0")
+    finished.append(process)
+    printed, errors = process.communicate()
+    assert "left 4" in printed, errors
+    assert begun(tmp_path) == []

@@ -1,0 +1,121 @@
+"""What is shown of records, on records made by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments import beyond, figure3, study, table2, table3
+from experiments.methods import GLINTERNET, LASSO, SKIM
+from experiments.page import state, write
+from experiments.registry import EXPERIMENTS
+from experiments.task import Record
+from experiments.task import write as keep
+from made import COST, PROVENANCE, TRUE, fit, likely, peer
+
+
+def rows(table: object) -> dict[str, list[str]]:
+    return {row[0]: list(row[1:]) for row in table.rows}
+
+
+def test_goals_of_the_study_are_judged_from_the_figures_alone() -> None:
+    tasks = [task for task in study.tasks(False) if task.method == SKIM]
+    assert len(tasks) == 20
+    fits = [fit(task, false=["x7"] if k < 2 else []) for k, task in enumerate(tasks)]
+    paper, lfsr, *errors = study.judge(fits)
+    assert (paper.measured, paper.met) == (18.0, False)
+    assert (lfsr.measured, lfsr.met) == (18.0, False)
+    # Against the given figures of the best peer: 0.06 and 0.002 at (200, 200, 5), where 1.0 is not enough.
+    assert {goal.met for goal in errors if "(200, 200, 5)" in goal.at} == {False}
+    assert {goal.met for goal in errors if "(100, 200, 2)" in goal.at} == {True}
+    peers = [peer(task, errors=(0.5, 0.1)) for task in study.tasks(False) if task.method == LASSO]
+    beside = [goal for goal in study.judge([*fits, *peers]) if "on the same data is pairs LASSO" in goal.at]
+    assert len(beside) == 8
+    assert not any(goal.met for goal in beside)
+
+
+def test_comparison_counts_both_kinds_of_better() -> None:
+    right, wrong = np.array([2, 0, 0, -1, 1, 0]), np.array([-3, -1, 0, 4, 2, 1])
+    assert figure3.comparison(right, wrong) == (1, 2, 2, 1)
+
+
+def test_only_data_sets_that_both_have_done_are_compared() -> None:
+    tasks = figure3.tasks(False)
+    ours = [fit(task, errors=(1.0, 1.0)) for task in tasks if task.method == SKIM][:10]
+    theirs = [peer(task, false=["x9"], errors=(4.0, 0.5)) for task in tasks if task.method == LASSO][5:20]
+    records = [*ours, *theirs]
+    assert figure3.differences_of_errors(records, LASSO, "mains").tolist() == [3.0] * 5
+    assert figure3.differences_of_errors(records, LASSO, "pairs").tolist() == [-0.5] * 5
+    table = figure3.better(records)
+    assert [row[3:] for row in table.rows if row[:3] == [LASSO, "paper", "main effects"]] == [
+        ["0", "5", "0", "0", "5"]
+    ]
+
+
+def test_proportion_and_power_against_the_threshold() -> None:
+    task = figure3.tasks(False)[0]
+    one = fit(task, TRUE[:12], ["x9"])
+    # Twelve right with an lfsr of 0.001, and one wrong with 0.04.
+    assert beyond.proportion_and_power([one], "lfsr", 0.01) == (0.0, 12 / 15)
+    assert beyond.proportion_and_power([one], "lfsr", 0.05) == (1 / 13, 12 / 15)
+    assert beyond.proportion_and_power([one], "lfsr", 0.0001) == (0.0, 0.0)
+    assert beyond.proportion_and_power([one], "fdr", 0.002) == (0.0, 12 / 15)
+    assert beyond.proportion_and_power([one], "fdr", 0.2) == (1 / 13, 12 / 15)
+
+
+def test_tables_of_the_paper_are_beside_ours() -> None:
+    building = [task for task in table2.tasks(False) if task.method == SKIM]
+    assert len(building) == 40
+    some = [fit(task, TRUE[:k], errors=(float(k), 7.0)) for k, task in enumerate(building[:10], start=1)]
+    (table,) = table2.tables(some)
+    assert rows(table)["SKIM, rule lfsr"] == [
+        "5.5 (1–10)",
+        "5 (1–5) : 0 (0–0)",
+        "7 (7–7)",
+        "0.5 (0–5) : 0 (0–0)",
+        "10 of 10 (10 converged)",
+    ]
+    assert rows(table)["paper: pairs LASSO"] == ["5.0", "2:5", "9.3", "3:21", "1"]
+    cars = [task for task in table3.tasks(False) if task.method == SKIM]
+    assert len(cars) == 11
+    counts = table3.tables([fit(task, ["x0", "x1"], ["x9"] * (k % 2)) for k, task in enumerate(cars)])[0]
+    assert rows(counts)["SKIM, rule paper"] == ["2:0", "0:0", "2:0–1", "0:0", "2:0–1", "0:0"]
+    assert rows(counts)["paper: hierarchical LASSO"] == ["6", "8", "5:4", "5:2", "6:46", "4:38"]
+
+
+def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
+    tasks = study.tasks(False)
+    by_method = {task.method: task for task in reversed(tasks)}
+    records = [
+        fit(by_method[SKIM], r_hat=1.2),
+        Record(by_method[LASSO], "time limit", "more than 600 s", 2, COST, {}, PROVENANCE),
+        Record(by_method[GLINTERNET], "not available", "there is no Rscript", 2, {}, {}, {}),
+    ]
+    text = state(records, tasks)
+    assert "**Partial: 118 of 120 tasks are missing" in text
+    assert "glinternet: 1 × not available (there is no Rscript)" in text
+    assert "R-hat ≤ 1.01 in 1 fits: synthetic-n100-p50-scale2-seed0--skim (R-hat 1.200)" in text
+    assert "pairs-lasso (more than 600 s)" in text
+    whole = [fit(task) if task.method == SKIM else peer(task) for task in tasks]
+    assert state(whole, tasks).startswith("All 120 tasks are done.")
+
+
+@pytest.mark.parametrize("part", [1.0, 0.3])
+def test_the_page_is_made_from_what_is_there(tmp_path: Path, part: float) -> None:
+    random = np.random.default_rng(0)
+    results = tmp_path / "experiments" / "results"
+    for experiment in EXPERIMENTS.values():
+        for task in experiment.tasks(False):
+            if random.random() < part:
+                keep(results, likely(task, random))
+    page = write(tmp_path, list(EXPERIMENTS.values())).read_text()
+    for name, experiment in EXPERIMENTS.items():
+        assert f"## {experiment.title}\n" in page
+        picture = tmp_path / "docs" / "experiments" / f"{name}.png"
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    assert page.count("**Partial:") == (0 if part == 1.0 else len(EXPERIMENTS))
+    assert "nan" not in page
+
+
+def test_a_page_without_results_says_so(tmp_path: Path) -> None:
+    page = write(tmp_path, list(EXPERIMENTS.values())).read_text()
+    assert page.count("*Not run yet.*") == len(EXPERIMENTS)
