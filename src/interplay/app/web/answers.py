@@ -85,6 +85,7 @@ def report(fit: Fit, path: Path) -> None:
 def _summary(fit: Fit) -> dict[str, Any]:
     design, diagnostics = fit.design, fit.diagnostics
     shares = fit.variance_shares()
+    words = [diagnostics.reason, diagnostics.remedy, *diagnostics.remedies]
     return _plain(
         {
             "rows": design.n,
@@ -93,7 +94,7 @@ def _summary(fit: Fit) -> dict[str, Any]:
             "response": design.response,
             "pairs": design.p * (design.p - 1) // 2,
             "verdict": diagnostics.verdict,
-            "words": in_words(str(diagnostics)),
+            "words": in_words(" ".join(part for part in words if part)),
             "ended": diagnostics.ended,
             "r_hat": diagnostics.r_hat,
             "ess": min(diagnostics.ess_bulk, diagnostics.ess_tail),

@@ -20,7 +20,7 @@ from interplay.app.web import upload
 from interplay.app.web.fits import Fits
 from interplay.app.web.job import ACTIVE, Files, Job, read_json, stages, write_json
 from interplay.app.web.jobs import Jobs
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 from interplay.app.web.security import cookie_name, same
 from interplay.app.web.words import in_words
 
@@ -76,14 +76,14 @@ def router(jobs: Jobs, token: str | None, closing: asyncio.Event) -> APIRouter:
     def finished(identifier: str) -> Files:
         job = jobs.get(identifier)
         if job.state != "done":
-            raise Refusal(409, "There is no result yet. Wait until the job is done.")
+            raise RefusedError(409, "There is no result yet. Wait until the job is done.")
         return jobs.files(job)
 
     def ask(identifier: str, question: Any, *details: Any) -> Any:
         try:
             return fits.ask(finished(identifier).fit, question, *details)
         except ValueError as error:
-            raise Refusal(422, in_words(str(error))) from error
+            raise RefusedError(422, in_words(str(error))) from error
 
     @routes.post("/session")
     async def session(shown: Token) -> Response:
@@ -91,7 +91,7 @@ def router(jobs: Jobs, token: str | None, closing: asyncio.Event) -> APIRouter:
             return JSONResponse({})
         if not same(shown.token, token):
             await asyncio.sleep(0.5)
-            raise Refusal(401, "This is not the token. It was printed where the server was started.")
+            raise RefusedError(401, "This is not the token. It was printed where the server was started.")
         answer = JSONResponse({})
         answer.set_cookie(cookie_name(token), token, httponly=True, samesite="strict", path="/api")
         return answer
@@ -249,7 +249,7 @@ async def _events(jobs: Jobs, identifier: str, closing: asyncio.Event) -> AsyncI
     while not closing.is_set():
         try:
             state = await anyio.to_thread.run_sync(lambda: _watched(jobs, jobs.get(identifier)))
-        except Refusal:
+        except RefusedError:
             yield "event: gone\ndata: {}\n\n"
             return
         now = {name: value for name, value in state.items() if name != "seconds"}

@@ -70,13 +70,13 @@ def look(data: Path, title: str) -> dict[str, Any]:
         checks.check_rows(rows)
         if rows * len(frame.names) > MOST_CELLS:
             raise DataError(
-                f"'{data}' has {rows:,} rows and {len(frame.names):,} columns: expected at most {MOST_CELLS:,}"
-                " cells. Leave out rows or columns before it is uploaded."
+                f"'{data}' has {rows:,} rows and {len(frame.names):,} columns: expected at most"
+                f" {MOST_CELLS:,} cells. Leave out rows or columns before it is uploaded."
             )
         if len(frame.names) < 2:
             raise DataError(
-                f"'{data}' has one column, '{frame.names[0]}': expected a response and at least one covariate,"
-                " separated by commas, semicolons or tabs. Check the separator."
+                f"'{data}' has one column, '{frame.names[0]}': expected a response and at least one"
+                " covariate, separated by commas, semicolons or tabs. Check the separator."
             )
         columns = [_found(column, data, title) for column in _columns(frame)]
     except DataError as error:

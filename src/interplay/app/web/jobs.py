@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from interplay.app.web import job as records
 from interplay.app.web.job import ACTIVE, Files, Job, State, read_json
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 
 MOST_JOBS = 200
 """Jobs that are kept at most; then some must be deleted first."""
@@ -41,7 +41,7 @@ class Jobs:
         self._folder = folder
         self._lock_file = _locked(folder)
         self._changed = threading.Condition()
-        self._closing = False
+        self._closing = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._jobs = self._found()
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -56,7 +56,7 @@ class Jobs:
         """The job of that id; only ids that were made here are known."""
         with self._changed:
             if identifier not in self._jobs:
-                raise Refusal(404, "There is no such job. It may have been deleted.")
+                raise RefusedError(404, "There is no such job. It may have been deleted.")
             return self._jobs[identifier]
 
     def files(self, job: Job) -> Files:
@@ -73,7 +73,7 @@ class Jobs:
         """A new folder for a job, to put its data into before it is added."""
         with self._changed:
             if len(self._jobs) >= MOST_JOBS:
-                raise Refusal(
+                raise RefusedError(
                     507, f"There are {MOST_JOBS} data sets here. Delete some that you need no more."
                 )
         files = Files(self._folder / secrets.token_hex(8))
@@ -91,7 +91,7 @@ class Jobs:
         with self._changed:
             job = self.get(identifier)
             if job.state in ACTIVE or job.state == "done":
-                raise Refusal(409, "This job has been started already.")
+                raise RefusedError(409, "This job has been started already.")
             files = self.files(job)
             if job.request != request:
                 files.checkpoint.unlink(missing_ok=True)
@@ -103,9 +103,9 @@ class Jobs:
         with self._changed:
             job = self.get(identifier)
             if job.state in ACTIVE or job.request is None:
-                raise Refusal(409, "This job cannot go on: it runs already, or was never started.")
+                raise RefusedError(409, "This job cannot go on: it runs already, or was never started.")
             if job.state == "done" and not self.files(job).checkpoint.exists():
-                raise Refusal(409, "This job has converged: there is nothing to go on with.")
+                raise RefusedError(409, "This job has converged: there is nothing to go on with.")
             return self._queue(job)
 
     def stop(self, identifier: str) -> Job:
@@ -124,14 +124,14 @@ class Jobs:
         with self._changed:
             job = self.get(identifier)
             if job.state in ACTIVE:
-                raise Refusal(409, "This job is being worked on. Stop it first.")
+                raise RefusedError(409, "This job is being worked on. Stop it first.")
             del self._jobs[identifier]
         shutil.rmtree(self.files(job).folder, ignore_errors=True)
 
     def close(self) -> None:
         """End the worker, whose job goes on with the next server, and let the folder go."""
         with self._changed:
-            self._closing = True
+            self._closing.set()
             if self._process is not None:
                 self._process.kill()
             self._changed.notify_all()
@@ -174,9 +174,9 @@ class Jobs:
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closing or self._next() is not None)
+                self._changed.wait_for(lambda: self._closing.is_set() or self._next() is not None)
                 job = self._next()
-                if self._closing or job is None:
+                if self._closing.is_set() or job is None:
                     return
                 job = self._put(replace(job, state="running", started=job.started or time.time()))
                 process = self._process = _worker(self.files(job))
@@ -185,7 +185,7 @@ class Jobs:
                 self._process = None
                 if process.stdin is not None:
                     process.stdin.close()
-                if self._closing:
+                if self._closing.is_set():
                     return
                 job = self._jobs[job.id]
                 self._put(_ended(job, self.files(job)) or _died(job, code))
@@ -232,7 +232,7 @@ def _locked(folder: Path) -> BinaryIO:
         except OSError as error:
             file.close()
             raise OSError(
-                f"another server is using {folder}: expected a folder of its own for each. Use that server, or"
-                " give another folder."
+                f"another server is using {folder}: expected a folder of its own for each. Use that server,"
+                " or give another folder."
             ) from error
     return file

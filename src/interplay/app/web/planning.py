@@ -7,14 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from interplay.app.plan import plan
+from interplay.app.plan import Plan, plan
 from interplay.app.request import Request
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 from interplay.app.web.words import in_words
 from interplay.data.design import Design
 
 ONE_AT_A_TIME = threading.Lock()
 """Two timings at once would both be wrong."""
+
+MOST_PLANS = 100
+"""Plans that are kept."""
+
+_plans: dict[tuple[int, int, int, bool], Plan] = {}
 
 
 def checked(data: Path, title: str, fields: Mapping[str, Any]) -> tuple[Request, Design]:
@@ -35,15 +40,14 @@ def checked(data: Path, title: str, fields: Mapping[str, Any]) -> tuple[Request,
             made = request.design(data)
         request.prior.check(made.p)
     except ValueError as error:
-        raise Refusal(422, in_words(str(error), data, title)) from error
+        raise RefusedError(422, in_words(str(error), data, title)) from error
     return request, made
 
 
 def planned(data: Path, title: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """How large the problem is, and how long and how much memory it will take."""
     request, made = checked(data, title, fields)
-    with ONE_AT_A_TIME:
-        cost = plan(made, request.prior)
+    cost = _cost(made, request)
     return {
         "rows": made.n,
         "variables": made.p,
@@ -53,6 +57,20 @@ def planned(data: Path, title: str, fields: Mapping[str, Any]) -> dict[str, Any]
         "words": str(cost),
         "too_large": cost.memory[0] > _memory(),
     }
+
+
+def _cost(made: Design, request: Request) -> Plan:
+    """The plan, which is the same for data of the same size.
+
+    A second plan would be wrong: what the first has compiled is there already, but not in a worker.
+    """
+    key = (made.n, made.p, made.d, request.quadratic)
+    with ONE_AT_A_TIME:
+        if key not in _plans:
+            _plans[key] = plan(made, request.prior)
+        while len(_plans) > MOST_PLANS:
+            del _plans[next(iter(_plans))]
+        return _plans[key]
 
 
 def _memory() -> float:

@@ -1,7 +1,7 @@
 """Why a request is refused, in words for the person at the page."""
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """A request that cannot be met.
 
     Parameters

@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 
 SHORTEST_TOKEN = 12
 """Characters of a token that somebody chose: fewer could be guessed."""
@@ -47,8 +47,8 @@ def needed_token(host: str, token: str | None) -> str | None:
     """The token to ask for: the one given, a new one where others can reach the server, else none."""
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise ValueError(
-            f"the token has {len(token)} characters: expected at least {SHORTEST_TOKEN}. Choose a longer one, or"
-            " give none and take the one that is made."
+            f"the token has {len(token)} characters: expected at least {SHORTEST_TOKEN}. Choose a longer one,"
+            " or give none and take the one that is made."
         )
     if token is None and not is_local(host):
         return secrets.token_urlsafe(24)
@@ -85,6 +85,7 @@ class Guard:
     local: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -99,7 +100,7 @@ class Guard:
 
         try:
             self._check(Request(scope))
-        except Refusal as refusal:
+        except RefusedError as refusal:
             await _refuse(refusal, send_guarded)
             return
         await self.app(scope, receive, send_guarded)
@@ -107,13 +108,15 @@ class Guard:
     def _check(self, request: Request) -> None:
         host = request.headers.get("host", "")
         if self.local and not is_local(_host_name(host)):
-            raise Refusal(421, "This server answers to 127.0.0.1 and localhost only. Use one of these names.")
+            raise RefusedError(
+                421, "This server answers to 127.0.0.1 and localhost only. Use one of these names."
+            )
         if not _asks(request.scope):
             return
         _refuse_other_sites(request, host)
         _refuse_large(request)
         if self.token is not None and request.url.path != "/api/session" and not self._shown(request):
-            raise Refusal(401, "A token is needed. It was printed where the server was started.")
+            raise RefusedError(401, "A token is needed. It was printed where the server was started.")
 
     def _shown(self, request: Request) -> bool:
         token = self.token or ""
@@ -130,23 +133,23 @@ def _refuse_other_sites(request: Request, host: str) -> None:
     site = request.headers.get("sec-fetch-site", "none")
     origin = request.headers.get("origin")
     if site not in ("same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
-        raise Refusal(403, "This request came from another site's page, and is refused.")
+        raise RefusedError(403, "This request came from another site's page, and is refused.")
 
 
 def _refuse_large(request: Request) -> None:
     if request.method == "POST" and request.url.path != "/api/jobs":
         length = request.headers.get("content-length", "")
         if not length.isdigit():
-            raise Refusal(411, "The length of the request is not known. Send a Content-Length.")
+            raise RefusedError(411, "The length of the request is not known. Send a Content-Length.")
         if int(length) > LARGEST_QUESTION:
-            raise Refusal(413, "The request is too large. Leave out fewer columns by name.")
+            raise RefusedError(413, "The request is too large. Leave out fewer columns by name.")
 
 
 def _host_name(host: str) -> str:
     return urlsplit(f"//{host}").hostname or ""
 
 
-async def _refuse(refusal: Refusal, send: Send) -> None:
+async def _refuse(refusal: RefusedError, send: Send) -> None:
     body = json.dumps({"message": refusal.message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

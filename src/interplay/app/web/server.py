@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from interplay.app.web.api import router
 from interplay.app.web.jobs import Jobs
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 from interplay.app.web.security import Guard, is_local, needed_token
 from interplay.data.errors import DataError
 
@@ -60,8 +60,8 @@ def create_app(folder: Path, token: str | None, local: bool, closing: asyncio.Ev
     app.mount("/", StaticFiles(directory=STATIC, html=True))
     app.add_middleware(Guard, token=token, local=local)
 
-    @app.exception_handler(Refusal)
-    async def refused(request: Request, error: Refusal) -> JSONResponse:
+    @app.exception_handler(RefusedError)
+    async def refused(request: Request, error: RefusedError) -> JSONResponse:
         return JSONResponse({"message": error.message}, error.status)
 
     @app.exception_handler(DataError)
@@ -133,5 +133,5 @@ def _bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise OSError(
-            f"cannot listen on {host}, port {port} ({error.strerror or error}). Give another port with --port."
+            f"cannot listen on {host}, port {port} ({error.strerror or error}). Give another with --port."
         ) from error

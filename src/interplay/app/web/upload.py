@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interplay.app.web.refusal import Refusal
+from interplay.app.web.refusal import RefusedError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ async def receive(chunks: AsyncIterator[bytes], length: str | None, path: Path) 
 def write_demo(name: str, path: Path) -> str:
     """Write data to try the page with, and give their title."""
     if name not in DEMOS:
-        raise Refusal(404, "There are no such example data.")
+        raise RefusedError(404, "There are no such example data.")
     data, response = _demo(name)
     data.assign(**{str(response.name): response}).to_csv(path, index=False)
     return DEMOS[name]
@@ -64,8 +64,8 @@ def _demo(name: str) -> "tuple[pd.DataFrame, pd.Series]":
     return trial.data, trial.response
 
 
-def _too_large() -> Refusal:
-    return Refusal(
+def _too_large() -> RefusedError:
+    return RefusedError(
         413,
         f"The file is larger than {LARGEST // 1_000_000} MB. Leave out rows or columns, or use the command"
         " line, which has no such limit: interplay fit data.csv --response y",
@@ -77,8 +77,8 @@ def _refuse_compressed(path: Path) -> None:
         start = file.read(2)
     for mark, name in COMPRESSED.items():
         if start == mark:
-            raise Refusal(
+            raise RefusedError(
                 415,
-                f"This is a compressed file ({name}; Excel's .xlsx is one too): expected plain text. Unpack it,"
-                " or save the sheet as CSV.",
+                f"This is a compressed file ({name}; Excel's .xlsx is one too): expected plain text. Unpack"
+                " it, or save the sheet as CSV.",
             )

@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { busy, count, duration, h, notice, number, show, size } from "./dom.js";
 
-const MOST_ROWS = 200;
+const MOST_ROWS = 300;
 const KINDS = { numeric: "number", binary: "two values", categorical: "categories", unusable: "problem" };
 
 export async function chooseView(job, { again, current }) {

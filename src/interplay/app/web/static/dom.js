@@ -48,8 +48,8 @@ export function number(value, digits = 3) {
 
 export function probability(value) {
   if (value === null || value === undefined) return "–";
-  if (value > 0 && value < 0.001) return "< 0.001";
-  if (value < 1 && value > 0.999) return "> 0.999";
+  if (value < 0.0005) return "< 0.001";
+  if (value > 0.9995) return "> 0.999";
   return value.toFixed(3);
 }
 
@@ -63,5 +63,8 @@ export function size(bytes) {
 }
 
 export const count = (value) => value.toLocaleString("en");
+
+// A term, which may be broken after a colon.
+export const term = (text) => text.split(":").flatMap((part, k) => (k ? [":", h("wbr"), part] : [part]));
 
 export const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

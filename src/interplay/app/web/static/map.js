@@ -34,7 +34,7 @@ export function interactionMap({ names, cells }, total, choose) {
     s("title", {}, words),
     s("rect", { class: "ring", x: x - cell / 2 + 1, y: y - cell / 2 + 1, width: cell - 2, height: cell - 2, rx: 5 }),
     s("circle", { cx: x, cy: y, r: 0.42 * cell * (0.14 + 0.86 * certainty), fill: diverging(entry.mean / strongest), stroke: "var(--soft)", "stroke-width": entry.lfsr <= SURE ? 1.6 : 0.5, "pointer-events": "none" }),
-    entry.lfsr <= SURE ? s("text", { x, y: y + 4.5, "text-anchor": "middle", "font-weight": 700, "pointer-events": "none", fill: Math.abs(entry.mean) > 0.55 * strongest ? "var(--card)" : null }, entry.mean > 0 ? "+" : "−") : null);
+    entry.lfsr <= SURE ? s("text", { x, y: y + 4.5, "text-anchor": "middle", "font-weight": 700, "pointer-events": "none", class: Math.abs(entry.mean) > 0.55 * strongest ? "knock" : null }, entry.mean > 0 ? "+" : "−") : null);
   });
   const labels = names.map((name, k) => [
     s("text", { x: margin - 6, y: (k + 0.5) * cell + 4, "text-anchor": "end" }, s("title", {}, name), short(name, 14)),

@@ -1,13 +1,13 @@
 // A table of effects: sorted by any column, in either unit, with each interval drawn.
 
-import { count, h, number, probability, s } from "./dom.js";
+import { count, h, number, probability, s, term } from "./dom.js";
 
 const FIRST = 60;
 
 const COLUMNS = [
   { key: "term", words: "Effect", text: true },
-  { key: "mean", words: "Mean", scaled: true },
-  { key: "lower", words: "90 % interval", scaled: true, wide: true },
+  { key: "mean", words: "Mean" },
+  { key: "lower", words: "90 % interval", wide: true },
   { key: "picture", words: "", wide: true },
   { key: "prob_positive", words: "P(> 0)", wide: true, help: "Probability that the effect is positive" },
   { key: "lfsr", words: "lfsr", help: "Local false sign rate: the chance that the sign is wrong" },
@@ -51,9 +51,9 @@ export function effectTable(rows, { choose, label }) {
   const range = (row) => `${number(value(row, "lower"))} to ${number(value(row, "upper"))}`;
 
   function line(row, widest) {
-    const name = row.parts.length ? h("button", { type: "button", class: "link", onclick: () => choose(row) }, row.term) : row.term;
+    const name = row.parts.length ? h("button", { type: "button", class: "link", onclick: () => choose(row) }, term(row.term)) : term(row.term);
     return h("tr", { class: row.selected ? "selected" : null },
-      h("td", { class: "name" }, name, row.selected ? h("span", { class: "tag done", title: "Selected: lfsr is at most 0.05" }, "✓") : null),
+      h("td", { class: "name" }, name, row.selected ? h("span", { class: "tick", title: "Selected: lfsr is at most 0.05" }, "\u00a0✓") : null),
       h("td", { class: "number" }, number(value(row, "mean")), h("div", { class: "narrow soft small" }, range(row))),
       h("td", { class: "number wide" }, range(row)),
       h("td", { class: "wide" }, interval(row, widest)),
