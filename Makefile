@@ -6,9 +6,11 @@ BIN := .venv/bin
 demo: .venv/core
 	$(BIN)/python -m interplay demo
 
-# Two processes of one thread each, and quick compilation: tests compile far more than they compute.
+# Two processes of one thread each, and quick compilation, kept: tests compile far more than they compute.
 test: export OPENBLAS_NUM_THREADS = 1
 test: export XLA_FLAGS = --xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1
+test: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.pytest_cache/jax
+test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.1
 test: .venv/dev .venv/browser
 	$(BIN)/python -m pytest -n 2 tests
 
