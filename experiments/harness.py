@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 from distributed import Client, Future, LocalCluster, get_worker, wait
 
 from experiments.attempt import attempt
 from experiments.task import FINAL, Record, Task, read, write
+
+PATIENCE = {
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+    "distributed.scheduler.worker-ttl": None,
+    "distributed.comm.timeouts.connect": "2 minutes",
+    "distributed.comm.timeouts.tcp": "10 minutes",
+}
+"""Settings of Dask: on a busy machine a worker may be slow to answer, or to come back."""
 
 
 def outstanding(folder: Path, tasks: Sequence[Task], *, fresh: bool = False) -> list[Task]:
@@ -96,8 +105,12 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
             yield client
         return
     # No limit of memory for the workers themselves: they only watch.
-    settings = {"processes": True, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
-    with LocalCluster(n_workers=workers, **settings) as cluster, Client(cluster) as client:
+    settings = {"processes": True, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0"}
+    with (
+        dask.config.set(PATIENCE),
+        LocalCluster(n_workers=workers, **settings) as cluster,
+        Client(cluster) as client,
+    ):
         yield client
 
 
@@ -116,6 +129,10 @@ def _on_worker(task: Task, threads: int) -> Record:
 def _result(future: Future, task: Task, threads: int) -> Record:
     error = future.exception()
     if error is None:
-        return future.result()
-    note = f"{type(error).__name__}: {error}"
-    return Record(task, "failed", note, threads, cost={}, values={}, provenance={})
+        record = future.result()
+    else:
+        note = f"{type(error).__name__}: {error}"
+        record = Record(task, "failed", note, threads, cost={}, values={}, provenance={})
+    # Dask is not to do it again, should it lose the worker that holds it.
+    future.release()
+    return record

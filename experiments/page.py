@@ -63,6 +63,8 @@ def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
 
 
 def _partial(missing: int, every: int) -> str:
+    if missing == every:
+        return f"**None of {every} tasks is done.**"
     return f"**Partial: {missing} of {every} tasks are missing; what follows is from the others alone.**"
 
 

@@ -27,7 +27,7 @@ def test_without_r_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_factors_are_refused() -> None:
-    data = design({"site": ["a", "b"] * 10, "x": np.arange(20.0), "y": np.arange(20.0)}, "y")
+    data = design({"site": ["a", "b"] * 10, "x": np.arange(20.0), "y": np.arange(20.0) ** 2}, "y")
     with pytest.raises(DataError, match="got factors"):
         glinternet(data)
 

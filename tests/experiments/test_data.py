@@ -53,7 +53,7 @@ def test_heavy_noise_has_the_same_variance() -> None:
 
 def test_the_same_values_make_the_same_data() -> None:
     for kind in ("synthetic", "ar", "block", "weak", "heavy"):
-        data = {"kind": kind, "n": 20, "p": 8, "scale": 1.0, "seed": 5}
+        data = {"kind": kind, "n": 20, "p": 12, "scale": 1.0, "seed": 5}
         assert np.array_equal(make(data).y, make(data).y)
     with pytest.raises(ValueError, match="kind='other'"):
         make({"kind": "other", "n": 20, "p": 8, "scale": 1.0, "seed": 5})
