@@ -118,7 +118,7 @@ def plan(design: Design, prior: Prior, *, max_draws: int = MAX_DRAWS) -> Plan:
     gradient = _seconds_of_gradient(made, threads)
     start = compiling + _seconds_of_start(design, made)
 
-    def seconds(gradients: float) -> float:
+    def seconds(gradients: float | int) -> float:
         return start + gradients * (1.0 + KEEPING / STEPS_A_DRAW) * gradient / at_a_time
 
     draws = [_draws(gradients, sampler) for gradients in GRADIENTS]
@@ -138,12 +138,12 @@ def plan(design: Design, prior: Prior, *, max_draws: int = MAX_DRAWS) -> Plan:
     )
 
 
-def _draws(gradients: float, sampler: Lockstep) -> float:
+def _draws(gradients: float | int, sampler: Lockstep) -> float:
     """Draws of each chain after so many gradients of all chains."""
     return max(gradients / STEPS_A_DRAW / sampler.chains - sampler.warmup, 25.0)
 
 
-def _memory(design: Design, sampler: Lockstep, threads: int, draws: float) -> float:
+def _memory(design: Design, sampler: Lockstep, threads: int, draws: float | int) -> float:
     """Bytes at the peak: the data in several forms, what threads work with, what is kept of draws."""
     n, p, d = design.n, design.p, design.d
     data = 8 * design.X.size + 3 * 4 * design.X.size + 8 * min(n, 400) * d

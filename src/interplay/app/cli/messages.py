@@ -27,6 +27,10 @@ WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r", or pass the (values themselves|numbers as an array)", ""),
     (r", or read (the file yourself|it with pandas\S* encoding=\S*) and pass the frame", ""),
     (r", or make it a category dtype if labels are meant, as in astype\('category'\)", ""),
+    (r", or save with `to_csv\(\.\.\., index=False\)`", ""),
+    (r"use astype\(float\) if numbers are meant", "write them as numbers"),
+    (r"Drop them, as in `frame[^`]*`", "Take them out of the file"),
+    (r" with astype\((str|float)\)", ""),
     (r"SKIM\(expected_mains=([^)]*)\)", r"--expected-mains \1"),
     (r"max_draws \(or draws\)|max_draws", "--max-draws"),
     (r"max_seconds", "--max-seconds"),
@@ -108,8 +112,8 @@ def _text(error: BaseException) -> str:
         return "not enough memory. `interplay plan` says how much a fit needs; use fewer columns or rows."
     if isinstance(error, ModuleNotFoundError):
         return (
-            f"this needs the package '{error.name}', which is not installed."
-            " Run `pip install 'interplay[report,web]'`."
+            f"this needs the package '{error.name}', which is not installed. Run `pip install"
+            " 'interplay[parquet,plots,web]'`."
         )
     if isinstance(error, OSError) and error.strerror and error.errno:
         where = f"'{error.filename}': " if error.filename else ""
