@@ -3,7 +3,7 @@
 import warnings
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,9 @@ from interplay.results.fit import Fit
 from interplay.results.joint import Joint
 from interplay.results.learn import learn
 from interplay.results.requests import Labels
+
+if TYPE_CHECKING:
+    from interplay.results.plots.accessor import Plots
 
 
 class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -168,6 +171,11 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_interval(self, X: Any, probability: float = 0.9) -> Float[np.ndarray, "m 2"]:
         """Interval of a new observation at each row, see `interplay.results.fit.Fit.predict_interval`."""
         return self._ready(X).predict_interval(X, probability)
+
+    @property
+    def plot(self) -> "Plots":
+        """Plots by name, such as `est.plot.forest()`, see `interplay.results.plots.accessor.Plots`."""
+        return self._fitted().plot
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

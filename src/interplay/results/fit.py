@@ -32,6 +32,8 @@ from interplay.results.tables import effect_table
 if TYPE_CHECKING:
     import xarray as xr
 
+    from interplay.results.plots.accessor import Plots
+
 ANSWERS, NUMBERS = 1000, 5_000_000
 """Most draws that an answer uses, evenly spaced over all chains; and most draws times columns, which bounds
 the memory where there are more than 5000 columns, down to a hundred draws. Each draw is a whole Gaussian, not
@@ -230,6 +232,19 @@ class Fit:
             `main quadratic interaction noise`; `.mean()` and `.quantile()` summarise it.
         """
         return pd.DataFrame(self._shares.copy(), columns=["main", "quadratic", "interaction", "noise"])
+
+    @property
+    def plot(self) -> "Plots":
+        """Plots by name, such as `fit.plot.forest()`; the table of each is `fit.plot.tables.forest()`."""
+        from interplay.results.plots.accessor import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path) -> None:
+        """Write all of it to one HTML file, see `interplay.results.report.write_report`."""
+        from interplay.results.report import write_report
+
+        write_report(self, path)
 
     def to_arviz(self) -> "xr.DataTree":
         """The fit as an xarray DataTree in ArviZ's layout, from which all of it can be had back."""
