@@ -15,6 +15,7 @@ import pytest
 from live import Live, small_csv, wait_for
 
 import interplay as ip
+from interplay.app.web.job import progress
 from interplay.app.web.security import is_local, needed_token
 from interplay.app.web.upload import LARGEST
 from interplay.app.web.words import in_words
@@ -209,6 +210,18 @@ def test_columns_and_their_problems_are_told(live: Live) -> None:
     ).json()
     assert (made["rows"], made["variables"], made["pairs"], made["too_large"]) == (28, 3, 3, False)
     assert 0 < made["seconds"][0] <= made["seconds"][1]
+
+
+def test_progress_of_a_run_that_was_begun_anew_is_told_from_there() -> None:
+    def stage(phase: str, draws: int) -> dict:
+        return {"phase": phase, "done": 0.5, "draws": draws, "r_hat": 1.1, "ess": 2.0 * draws}
+
+    told = [stage("sampling", 25), stage("sampling", 50), stage("warm-up", 0), stage("sampling", 25)]
+    last, history = progress([*told, stage("checking", 0)])
+    assert history == [[25, 1.1, 50.0]]
+    assert last is not None
+    assert (last["phase"], last["draws"]) == ("checking", 25)
+    assert progress([]) == (None, [])
 
 
 def test_advice_for_python_becomes_advice_for_the_page() -> None:

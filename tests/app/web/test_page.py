@@ -77,7 +77,7 @@ def test_from_a_file_to_a_pair_and_a_download(page: Page, live: Live, tmp_path: 
     assert browser.execute_script("return document.querySelectorAll('main script').length") == 0
     assert page.see("#response").get_attribute("value") == "y"
     page.press("summary", "More options")
-    page.see("#minutes").send_keys("0.01")
+    page.see("#minutes").send_keys("0.02")
     page.see(".figures", "15 pairs")
     wait_for(lambda: page.see("button.main").is_enabled(), "a plan")
     page.press("button.main")

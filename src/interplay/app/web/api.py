@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from interplay.app.web import upload
 from interplay.app.web.fits import Fits
-from interplay.app.web.job import ACTIVE, Files, Job, read_json, stages, write_json
+from interplay.app.web.job import ACTIVE, Files, Job, progress, read_json, stages, write_json
 from interplay.app.web.jobs import Jobs
 from interplay.app.web.refusal import RefusedError
 from interplay.app.web.security import cookie_name, same
@@ -226,12 +226,11 @@ def _brief(job: Job) -> dict[str, Any]:
 def _watched(jobs: Jobs, job: Job) -> dict[str, Any]:
     """What a watcher is told: all there is, each time, so that nothing is lost with a connection."""
     files = jobs.files(job)
-    told = stages(files)
-    history = [[stage["draws"], stage["r_hat"], stage["ess"]] for stage in told if stage["draws"]]
+    stage, history = progress(stages(files))
     return {
         **asdict(job),
         "message": in_words(job.message, files.data, job.title),
-        "stage": told[-1] if told else None,
+        "stage": stage,
         "history": history,
         "ahead": jobs.ahead(job) if job.state == "queued" else 0,
         "resumable": job.state in ("stopped", "failed", "done") and files.checkpoint.exists(),

@@ -155,6 +155,20 @@ def stages(files: Files) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[:-1] if line]
 
 
+def progress(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[list[float | None]]]:
+    """The last stage, and draws, R-hat and ESS so far; a run that was begun anew is told from there."""
+    history: list[list[float | None]] = []
+    last = None
+    for stage in told:
+        if not stage["draws"] and stage["phase"] == "checking" and last is not None:
+            stage = {**last, "phase": "checking", "done": 1.0}
+        elif stage["draws"]:
+            again = history and stage["draws"] <= (history[-1][0] or 0)
+            history = [*([] if again else history), [stage["draws"], stage["r_hat"], stage["ess"]]]
+        last = stage
+    return last, history
+
+
 def tell(files: Files, stage: Mapping[str, Any]) -> None:
     """Add a stage, in one write."""
     line = json.dumps({"at": time.time(), **stage}) + "\n"

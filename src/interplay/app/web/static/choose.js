@@ -20,7 +20,7 @@ export async function chooseView(job, { again, current }) {
   const impute = h("input", { type: "checkbox", checked: before?.impute === "mean", onchange: changed });
   const quadratic = h("input", { type: "checkbox", checked: before?.quadratic ?? true, onchange: changed });
   const expected = numeric("expected", before?.expected_mains, { min: "0.1", step: "any", placeholder: "automatic" });
-  const minutes = numeric("minutes", before?.max_seconds ? before.max_seconds / 60 : null, { min: "0.1", step: "any", placeholder: "none" });
+  const minutes = numeric("minutes", before?.max_seconds ? before.max_seconds / 60 : null, { min: "0.01", step: "any", placeholder: "none" });
   const seed = numeric("seed", before?.seed ?? 0, { min: "0", max: "2147483647", step: "1" });
   const plan = h("div", { "aria-live": "polite" });
   const start = h("button", { class: "main", type: "submit", disabled: true }, "Start the fit");

@@ -7,9 +7,9 @@ const FIRST = 60;
 const COLUMNS = [
   { key: "term", words: "Effect", text: true },
   { key: "mean", words: "Mean" },
-  { key: "lower", words: "90 % interval", wide: true },
-  { key: "picture", words: "", wide: true },
-  { key: "prob_positive", words: "P(> 0)", wide: true, help: "Probability that the effect is positive" },
+  { key: "lower", words: "90 % interval", rank: "wide" },
+  { key: "picture", words: "", rank: "third" },
+  { key: "prob_positive", words: "P(> 0)", rank: "fourth", help: "Probability that the effect is positive" },
   { key: "lfsr", words: "lfsr", help: "Local false sign rate: the chance that the sign is wrong" },
 ];
 
@@ -17,7 +17,7 @@ export function effectTable(rows, { choose, label }) {
   const state = { key: "lfsr", down: false, natural: true, most: FIRST, kind: "", text: "", selected: false };
   const body = h("tbody");
   const more = h("div", { class: "row" });
-  const heads = COLUMNS.map((column) => h("th", { scope: "col", class: [column.text ? "" : "number", column.wide ? "wide" : ""].join(" ").trim() },
+  const heads = COLUMNS.map((column) => h("th", { scope: "col", class: `${column.text ? "" : "number"} ${column.rank ?? ""}` },
     column.words ? h("button", { type: "button", title: column.help, onclick: () => sort(column) }, column.words) : h("span", { class: "unseen" }, "Interval, drawn")));
 
   const value = (row, key) => row[state.natural && ["mean", "lower", "upper"].includes(key) ? `${key}_natural` : key];
@@ -56,8 +56,8 @@ export function effectTable(rows, { choose, label }) {
       h("td", { class: "name" }, name, row.selected ? h("span", { class: "tick", title: "Selected: lfsr is at most 0.05" }, "\u00a0✓") : null),
       h("td", { class: "number" }, number(value(row, "mean")), h("div", { class: "narrow soft small" }, range(row))),
       h("td", { class: "number wide" }, range(row)),
-      h("td", { class: "wide" }, interval(row, widest)),
-      h("td", { class: "number wide" }, probability(row.prob_positive)),
+      h("td", { class: "third" }, interval(row, widest)),
+      h("td", { class: "number fourth" }, probability(row.prob_positive)),
       h("td", { class: "number" }, probability(row.lfsr)));
   }
 
