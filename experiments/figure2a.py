@@ -37,7 +37,7 @@ def tasks(quick: bool) -> list[Task]:
             f"experiments.nuts:{function}",
             options=iterations,
             cost={"interplay": 20.0, "marginal": 40.0, "full": 100.0}[function] * (1 + p / 50),
-            timed=True,
+            timed=not quick,
         )
         for p in variables
         for method, (function, *_) in METHODS.items()

@@ -33,7 +33,7 @@ def tasks(quick: bool) -> list[Task]:
         for seed in range(1 if quick else SEEDS)
     ]
     limits = {"draws": 25} if quick else None
-    return grid("study", data, [(one["n"], one["p"]) for one in data], limits=limits, timed=True)
+    return grid("study", data, [(one["n"], one["p"]) for one in data], limits=limits, timed=not quick)
 
 
 def judge(records: list[Record]) -> list[Goal]:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from experiments.attempt import attempt
 from experiments.harness import outstanding
-from experiments.task import Record, Task, read, records, write
+from experiments.task import Record, read, records, write
+from works import naps, task
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cores and memory are read from /proc")
 
@@ -21,8 +22,7 @@ RUN = """
 import sys
 from pathlib import Path
 from experiments.harness import run
-from experiments.task import Task
-from test_harness import naps
+from works import naps
 
 if __name__ == "__main__":
     folder, work, seconds, budget = sys.argv[1:]
@@ -32,18 +32,9 @@ if __name__ == "__main__":
 """
 
 
-def task(work: str, seed: int = 0, **settings: object) -> Task:
-    return Task("tests", {"kind": "none", "seed": seed}, work, f"works:{work}", **settings)
-
-
-def naps(folder: Path, work: str, seconds: float) -> list[Task]:
-    options = {"log": str(folder / "log"), "seconds": seconds}
-    return [task(work, seed, options=options, cost=float(seed)) for seed in range(4)]
-
-
 @pytest.fixture(autouse=True)
 def _works_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "experiments")]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
 
 
 def start(folder: Path, work: str, seconds: float, budget: str = "") -> subprocess.Popen:
@@ -59,8 +50,10 @@ def begun(folder: Path) -> list[tuple[int, int]]:
 
 
 def until(condition: object, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 600.0
     while not condition():
         assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "this takes for ever"
         time.sleep(0.05)
 
 

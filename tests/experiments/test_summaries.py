@@ -10,7 +10,7 @@ from experiments.page import state, write
 from experiments.registry import EXPERIMENTS
 from experiments.task import Record
 from experiments.task import write as keep
-from made import COST, PROVENANCE, TRUE, fit, likely, peer
+from records import COST, PROVENANCE, TRUE, fit, likely, peer
 
 
 def rows(table: object) -> dict[str, list[str]]:

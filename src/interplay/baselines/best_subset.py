@@ -56,9 +56,9 @@ def best_subset(
     model = LinearRegression(support_size=range(largest + 1), cv=folds, thread=threads)
     model.fit(features, design.y, cv_fold_id=_fold_of_rows(design.n, folds, seed))
     chosen = np.flatnonzero(model.coef_)
-    i, j = pair_columns(design)
+    left, right = pair_columns(design)
     terms: list[Term] = [
-        (int(k),) if k < design.d else (int(i[k - design.d]), int(j[k - design.d])) for k in chosen
+        (int(k),) if k < design.d else (int(left[k - design.d]), int(right[k - design.d])) for k in chosen
     ]
     intercept = float(np.squeeze(model.intercept_))
     return Estimate(

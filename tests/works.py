@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from experiments.task import Task
+
 Values = tuple[dict[str, Any], dict[str, float]]
+
+
+def task(work: str, seed: int = 0, **settings: object) -> Task:
+    """A task that does one of the works below."""
+    return Task("tests", {"kind": "none", "seed": seed}, work, f"works:{work}", **settings)
+
+
+def naps(folder: Path, work: str, seconds: float) -> list[Task]:
+    """Four tasks that note in a folder that they were begun."""
+    options = {"log": str(folder / "log"), "seconds": seconds}
+    return [task(work, seed, options=options, cost=float(seed)) for seed in range(4)]
 
 
 def _begin(log: str, data: Mapping[str, Any]) -> None:
