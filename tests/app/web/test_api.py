@@ -45,6 +45,8 @@ def test_files_of_the_page_are_few_and_locked_to_this_server(live: Live) -> None
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1.evil.example:80"}, 421),
         ({"Host": ""}, 421),
+        ({"Host": "[::1"}, 421),
+        ({"Origin": "http://["}, 403),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
         ({"Host": "localhost:9999"}, 200),
         ({"Host": "localhost:9999", "Origin": "http://localhost:9999"}, 200),

@@ -97,10 +97,12 @@ def test_from_a_file_to_a_pair_and_a_download(page: Page, live: Live, tmp_path: 
 
     # The table, sorted by hand and by keyboard.
     page.see("h1", "What explains y")
-    first = [row.split("✓")[0] for row in page.texts("section[aria-labelledby=effects] td.name")]
+    first = [row.split("✓")[0].strip() for row in page.texts("section[aria-labelledby=effects] td.name")]
     assert {"x0", "x0:x1", SCRIPT} <= set(first)
     page.press("th button", "Effect")
-    assert [row.split("✓")[0] for row in page.texts("section[aria-labelledby=effects] td.name")] != first
+    assert [
+        row.split("✓")[0].strip() for row in page.texts("section[aria-labelledby=effects] td.name")
+    ] != first
     page.see("th button", "lfsr").send_keys(Keys.ENTER)
     assert page.see("th[aria-sort]", "lfsr").get_attribute("aria-sort") == "ascending"
 

@@ -6,7 +6,7 @@ import ipaddress
 import json
 import secrets
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -132,7 +132,7 @@ def _asks(scope: Scope) -> bool:
 def _refuse_other_sites(request: Request, host: str) -> None:
     site = request.headers.get("sec-fetch-site", "none")
     origin = request.headers.get("origin")
-    if site not in ("same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
+    if site not in ("same-origin", "none") or (origin is not None and _place(origin).netloc != host):
         raise RefusedError(403, "This request came from another site's page, and is refused.")
 
 
@@ -146,7 +146,14 @@ def _refuse_large(request: Request) -> None:
 
 
 def _host_name(host: str) -> str:
-    return urlsplit(f"//{host}").hostname or ""
+    return _place(f"//{host}").hostname or ""
+
+
+def _place(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 async def _refuse(refusal: RefusedError, send: Send) -> None:
