@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench study experiments experiments-quick docs clean
+.PHONY: demo test lint bench study experiments experiments-quick examples docs clean
 
 demo: .venv/core
 	$(BIN)/python -m interplay demo
@@ -32,6 +32,9 @@ experiments: .venv/dev
 
 experiments-quick: .venv/dev
 	$(BIN)/python -m experiments --quick
+
+examples: .venv/dev
+	$(BIN)/python -m examples
 
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -1,0 +1,1 @@
+"""Examples: scripts in cells (`# %%`), and what they printed, in `docs/examples`."""
