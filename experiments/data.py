@@ -64,7 +64,8 @@ def make(data: Mapping[str, Any]) -> Problem:
     `synthetic` is the paper's simulation; `ar` has correlated neighbours, `block` a block of correlated
     columns of both signs, one of them active, `weak` a further pair whose mains are zero, and `heavy` noise
     with heavy tails (n, p, scale, seed). `building` is a simulated response of the Residential Building
-    covariates (noise, standardized, seed), and `auto` is Auto MPG with covariates of noise (extra, seed).
+    covariates (noise, standardized, seed; rows for the first ones alone), and `auto` is Auto MPG with
+    covariates of noise (extra, seed).
     """
     arguments = {key: value for key, value in data.items() if key != "kind"}
     match data["kind"]:
@@ -126,11 +127,11 @@ def _variant(kind: str, n: int, p: int, scale: float, seed: int) -> Simulation:
     return Simulation(X, y, tuple(f"x{i}" for i in range(p)), effects, NOISE_SD, seed)
 
 
-def _building(noise: float, standardized: bool, seed: int) -> Problem:
+def _building(noise: float, standardized: bool, seed: int, rows: int | None = None) -> Problem:
     path = file("residential_building.csv")
     if path is None:
         raise ImportError(missing("residential_building.csv"))
-    covariates = datasets.residential_building(path)
+    covariates = datasets.residential_building(path).iloc[:rows]
     return _known(real_covariates(covariates, noise_variance=noise, standardize=standardized, seed=seed))
 
 

@@ -38,15 +38,14 @@ def write(folder: Path, experiments: Sequence[Experiment], *, quick: bool = Fals
 
 def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
     """How much of an experiment is there, in words."""
-    final = [record for record in found if record.status not in ("failed", "not available")]
-    missing = len(tasks) - len(final)
-    words = [f"All {len(tasks)} tasks are done." if not missing else _partial(missing, len(tasks))]
+    missing = len(tasks) - sum(record.status != "failed" for record in found)
+    words = [f"All {len(tasks)} tasks were run." if not missing else _partial(missing, len(tasks))]
     absent = cells.collect(
         [one for one in found if one.status in ("failed", "not available")], lambda one: one.task.method
     )
     for method, some in absent.items():
         note = (some[0].note.strip().splitlines() or [""])[-1]
-        words.append(f"{method}: {len(some)} × {some[0].status} ({note})")
+        words.append(f"{method}: {len(some)} × {some[0].status} ({note}).")
     slow = cells.unconverged(found)
     if slow:
         named = ", ".join(f"{one.task.name} (R-hat {cells.sampler(one, 'r_hat'):.3f})" for one in slow)
