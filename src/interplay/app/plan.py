@@ -36,14 +36,14 @@ STEPS_A_DRAW = 6.0
 KEEPING = 1.0
 """What is kept of a draw, its main effects above all, takes about so many gradients."""
 
-COMPILED = 12.0
-"""Time to compile a whole fit, in times of compiling one gradient."""
+COMPILED = (2.0, 7.0)
+"""Time to compile a whole fit, in times of compiling one gradient, from and to."""
 
 SCREEN = 1e-7
 """Seconds that the screen takes for a pair of columns, once."""
 
-PROGRAM = 600e6
-"""Bytes of the program itself: Python, JAX and compiled code."""
+PROGRAM = 1e9
+"""Bytes of the program itself: Python, JAX, its compiler, and compiled code."""
 
 ENOUGH = 0.2
 """Seconds that are timed."""
@@ -114,16 +114,17 @@ def plan(design: Design, prior: Prior, *, max_draws: int = MAX_DRAWS) -> Plan:
     made = target(design, prior)
     began = time.process_time()
     jax.block_until_ready(_gradients(made, _position(made), jnp.asarray(1)))
-    compiling = COMPILED * (time.process_time() - began)
+    compiling = time.process_time() - began
     gradient = _seconds_of_gradient(made, threads)
-    start = compiling + _seconds_of_start(design, made)
+    start = _seconds_of_start(design, made)
 
-    def seconds(gradients: float | int) -> float:
-        return start + gradients * (1.0 + KEEPING / STEPS_A_DRAW) * gradient / at_a_time
+    def seconds(gradients: float | int, compiled: float) -> float:
+        sampling = gradients * (1.0 + KEEPING / STEPS_A_DRAW) * gradient / at_a_time
+        return compiled * compiling + start + sampling
 
     draws = [_draws(gradients, sampler) for gradients in GRADIENTS]
     longest = (max_draws + sampler.warmup) * sampler.chains * STEPS_A_DRAW
-    usual = [seconds(min(gradients, longest)) for gradients in GRADIENTS]
+    usual = [seconds(min(ends[0], longest), ends[1]) for ends in zip(GRADIENTS, COMPILED, strict=True)]
     memory = [_memory(design, sampler, threads, min(length, max_draws)) for length in draws]
     return Plan(
         rows=design.n,
@@ -132,7 +133,7 @@ def plan(design: Design, prior: Prior, *, max_draws: int = MAX_DRAWS) -> Plan:
         threads=threads,
         gradient=gradient,
         seconds=(usual[0], usual[1]),
-        most_seconds=seconds(longest),
+        most_seconds=seconds(longest, COMPILED[1]),
         memory=(memory[0], memory[1]),
         file=8.0 * (design.X.size + sampler.chains * min(draws[1], max_draws) * design.p) + 1e5,
     )
