@@ -75,15 +75,16 @@ def fit(
         design = request.design(file)
         request.prior.check(design.p)
     say(f"{design.n:,} rows, {design.p:,} variables. Fitting; Ctrl-C stops and keeps the draws so far.")
+    again = f" The same command goes on from {checkpoint}." if checkpoint else ""
     try:
         learned = request.fit(design, checkpoint=checkpoint, progress=progress())
     except KeyboardInterrupt:
-        kept = f" The same command goes on from {checkpoint}." if checkpoint and checkpoint.exists() else ""
-        say(f"Stopped before there were draws: nothing was saved to {target}.{kept}")
+        say(f"Stopped before there were draws: nothing was saved to {target}.{again}")
         raise typer.Exit(INTERRUPTED) from None
     learned.save(target)
     _show(learned, target)
     if learned.diagnostics.ended == "interrupted":
+        say(f"Stopped: the draws so far are saved.{again}")
         raise typer.Exit(INTERRUPTED)
     if learned.diagnostics.verdict == "do not report":
         raise typer.Exit(UNREPORTABLE)
