@@ -65,6 +65,7 @@ def draw_selection(records: list[Record], path: Path) -> None:
         )
         points.set_xlim(-0.5, 5.5 if first == 0 else 10.5)
         plain_symlog(points)
+        points.set_ylim(-0.4, max(2.0, 1.5 * points.get_ylim()[1]))
         plain_symlog(differences)
         _regions(differences)
     save(figure, path, columns=4)
