@@ -1,5 +1,7 @@
 """Interaction map: the leading variables against each other, strength by colour, probability by size."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -33,7 +35,11 @@ def draw(effects: pd.DataFrame, *, total: int | None = None, axes: Axes | None =
     names = variables(effects)
     place = {name: position for position, name in enumerate(names)}
     count = len(names)
-    axes = new_axes(axes, 3.4 + 0.42 * count, 2.2 + 0.42 * count)
+    labels = [short(name) for name in names]
+    # Inches of the longest label, beside and, turned, below the cells.
+    margin = 0.09 * max(map(len, labels))
+    side = 0.42 * max(count, 5)
+    axes = new_axes(axes, 2.4 + margin + side, 1.2 + 0.8 * margin + side)
     shown = effects[effects["kind"] != "main"]
     x, y = (shown[side].map(place).to_numpy(dtype=float) for side in ("first", "second"))
     lfsr, mean = shown["lfsr"].to_numpy(), shown["mean"].to_numpy()
@@ -72,7 +78,6 @@ def draw(effects: pd.DataFrame, *, total: int | None = None, axes: Axes | None =
             fontweight="bold",
             color="white" if dark else INK,
         )
-    labels = [short(name) for name in names]
     axes.set_xticks(range(count), labels, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(count), labels)
     axes.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5), aspect="equal")
@@ -84,7 +89,7 @@ def draw(effects: pd.DataFrame, *, total: int | None = None, axes: Axes | None =
     return axes
 
 
-def _key(axes: Axes, marks: object, drawn: int) -> None:
+def _key(axes: Axes, marks: Any, drawn: int) -> None:
     """What colour and size mean."""
     from matplotlib.lines import Line2D
 

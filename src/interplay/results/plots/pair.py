@@ -17,7 +17,7 @@ from interplay.data.errors import DataError, nearest
 from interplay.effects.mixture import Mixture
 from interplay.model.terms import Term, quadratics
 from interplay.results.fit import Fit
-from interplay.results.plots.style import brief
+from interplay.results.plots.style import brief, rate
 
 EDGE = 0.01
 """Share of the rows beyond each end of the values that are drawn: one far row must not stretch them."""
@@ -124,7 +124,7 @@ def in_words(fit: Fit, pair: Pair, probability: float = 0.9) -> str:
     effect = fit.effects(labels, probability).iloc[0]
     name = "interaction" if len(terms) == 1 else effect["term"]
     mean, lower, upper = (brief(effect[f"{part}_natural"]) for part in ("mean", "lower", "upper"))
-    return f"{name} {mean} ({lower} to {upper}), lfsr {effect['lfsr']:.2g}"
+    return f"{name} {mean} ({lower} to {upper}), lfsr {rate(effect['lfsr'])}"
 
 
 def _function(

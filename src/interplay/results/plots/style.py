@@ -81,6 +81,11 @@ def brief(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 
+def rate(lfsr: float) -> str:
+    """A rate in two figures, or that it is below 0.0001."""
+    return f"{lfsr:.2g}" if lfsr >= 1e-4 else "< 0.0001"
+
+
 def short_term(parts: Sequence[object], most: int = NAME) -> str:
     """A pair of names that fits."""
     return " × ".join(short(part, most) for part in parts)

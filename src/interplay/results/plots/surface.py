@@ -89,7 +89,7 @@ def draw(
 def _field(axes: Axes, sides: list[np.ndarray], mean: np.ndarray, few: list[bool]) -> Any:
     """Cells around each value, with its mean written in where both variables have few."""
     places = [np.arange(len(side), dtype=float) if f else side for side, f in zip(sides, few, strict=True)]
-    drawn = axes.pcolormesh(*places, mean, cmap="cividis", shading="nearest")
+    drawn = axes.pcolormesh(*places, mean, cmap="cividis", shading="nearest", edgecolor="face", linewidth=0.4)
     if all(few):
         middle = (mean.min() + mean.max()) / 2
         for (row, column), value in np.ndenumerate(mean):

@@ -13,7 +13,7 @@ from interplay.results.leave_one_out import LeaveOneOut, leave_one_out
 from interplay.results.plots import pair as pairs
 from interplay.results.plots.accessor import Plots
 from interplay.results.plots.leading import leading
-from interplay.results.plots.style import rows
+from interplay.results.plots.style import rate, rows
 from interplay.results.report.figures import svg
 from interplay.results.report.words import fixed, interval, number, plural, reading, verdict_in_words
 
@@ -74,7 +74,7 @@ def _rows(effects: pd.DataFrame) -> list[dict[str, Any]]:
             "natural": number(row.mean_natural),
             "natural_interval": interval(row.lower_natural, row.upper_natural),
             "positive": f"{row.prob_positive:.3f}",
-            "lfsr": f"{row.lfsr:.2g}",
+            "lfsr": rate(row.lfsr),
             "selected": row.selected,
         }
         for row in rows(top)
@@ -136,7 +136,11 @@ def _quality(fit: Fit) -> dict[str, Any]:
         "r2": f"{r2[0]:.2f}",
         "r2_interval": interval(r2[1], r2[2], 2),
         "shares": [
-            (name, fixed(values.mean(), 2), interval(values.quantile(0.05), values.quantile(0.95), 2))
+            (
+                name,
+                fixed(values.mean(), 2),
+                interval(float(values.quantile(0.05)), float(values.quantile(0.95)), 2),
+            )
             for name, values in shares.items()
         ],
         "out": _out_of_sample(out, fit.design),
