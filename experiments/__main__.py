@@ -22,7 +22,12 @@ def main() -> None:
     if not arguments.page:
         run(
             results,
-            [task for experiment in chosen for task in experiment.tasks(arguments.quick)],
+            [
+                task
+                for experiment in chosen
+                for task in experiment.tasks(arguments.quick)
+                if arguments.method in (None, task.method)
+            ],
             scheduler=arguments.scheduler,
             workers=arguments.workers,
             threads=arguments.threads,
@@ -53,6 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--budget", type=float, metavar="SECONDS", help="begin no task after so long; cheap ones come first"
     )
+    parser.add_argument("--method", help="only tasks of this method, as SKIM (default: all)")
     parser.add_argument("--fresh", action="store_true", help="do again what is done")
     parser.add_argument("--page", action="store_true", help="only write the page, from the results there are")
     parser.add_argument("--folder", type=Path, help="where to write (default: the repository)")
