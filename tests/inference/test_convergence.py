@@ -14,10 +14,10 @@ from interplay.inference.convergence import (
     LEAST_DRAWS,
     MOST_THAT_MATTER,
     R_HAT,
+    Judge,
     assess,
-    converged,
     matter,
-    table,
+    scales,
 )
 
 
@@ -64,7 +64,7 @@ def test_is_arvizs(tails: str) -> None:
 
 def test_of_too_few_draws_nothing_is_said(made: Design) -> None:
     assert np.isnan(assess(np.zeros((4, LEAST_DRAWS - 1)))).all()
-    assert not converged(kept(made, LEAST_DRAWS - 1), made)
+    assert not Judge(made).converged(kept(made, LEAST_DRAWS - 1))
 
 
 @pytest.mark.parametrize(
@@ -72,45 +72,44 @@ def test_of_too_few_draws_nothing_is_said(made: Design) -> None:
 )
 def test_agrees_with_the_full_table(made: Design, length: int, shift: float, expected: bool) -> None:
     draws = kept(made, length, shift=shift)
-    rows = table(draws, made)
+    rows = Judge(made).table(draws)
     worst = rows["r_hat"].max() <= R_HAT and rows[["ess_bulk", "ess_tail"]].min().min() >= ESS
     assert worst == expected
-    assert converged(draws, made) == expected
+    assert Judge(made).converged(draws) == expected
 
 
 def test_every_quantity_can_stop_it(made: Design) -> None:
     draws = kept(made, 600)
-    assert converged(draws, made)
+    assert Judge(made).converged(draws)
     for name in ("sigma", "eta1", "eta2", "kappa", "main_mean"):
         spoilt = draws[name].copy()
         spoilt[0, ..., :1] += 3.0 if spoilt.ndim == 3 else 0.0
         if spoilt.ndim == 2:
             spoilt[0] += 3.0
-        assert not converged(draws | {name: spoilt}, made), name
+        assert not Judge(made).converged(draws | {name: spoilt}), name
 
 
 def test_the_table_names_what_is_watched(made: Design) -> None:
-    rows = table(kept(made, 40, shift=5.0), made)
+    rows = Judge(made).table(kept(made, 40, shift=5.0))
     names = rows["quantity"].tolist()
     # η3 does not vary; κ of the second variable is below half of the largest.
     assert names[:3] == ["sigma", "eta1", "eta2"]
     assert names[3:5] == [f"log_kappa[{made.names[0]}]", f"log_kappa[{made.names[2]}]"]
-    assert names[5] == f"effect[{made.labels[1]}]"
-    assert sorted(names[5:]) == sorted(f"effect[{label}]" for label in made.labels)
-    assert table(kept(made, 40), made, mains=False)["quantity"].tolist() == ["sigma", "eta1", "eta2"]
+    assert names[5:] == [f"effect[{label}]" for label in made.labels]
+    assert scales(kept(made, 40))["quantity"].tolist() == ["sigma", "eta1", "eta2"]
 
 
 def test_a_prior_without_kappa(made: Design) -> None:
     draws = kept(made, 600)
     draws = {name: draws[name] for name in ("sigma", "main_mean")}
-    assert table(draws, made)["quantity"].tolist()[0] == "sigma"
-    assert converged(draws, made)
+    assert Judge(made).table(draws)["quantity"].tolist()[0] == "sigma"
+    assert Judge(made).converged(draws)
 
 
 def test_kappa_of_zero_is_no_error(made: Design) -> None:
     draws = kept(made, 40)
     draws["kappa"][:, ::2] = 0.0
-    assert np.isfinite(table(draws, made)["ess_bulk"]).all()
+    assert np.isfinite(Judge(made).table(draws)["ess_bulk"]).all()
 
 
 def test_what_matters() -> None:
@@ -121,3 +120,29 @@ def test_what_matters() -> None:
     mean = np.zeros((2, 10, 2))
     mean[0, :, 0], mean[:, :, 1] = 1.0, 0.6
     assert matter(mean).tolist() == [1, 0]
+
+
+def test_what_failed_is_looked_at_first_and_nothing_twice(
+    made: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[np.ndarray] = []
+
+    def spy(series: np.ndarray) -> tuple[float, float, float]:
+        looked.append(series)
+        return assess(series)
+
+    monkeypatch.setattr("interplay.inference.convergence.assess", spy)
+    judge, draws = Judge(made), kept(made, 600)
+    last = draws["main_mean"].copy()
+    last[:, :, 0] = np.random.default_rng(5).standard_normal((4, 20)).repeat(30, axis=1)
+    assert not judge.converged(draws | {"main_mean": last})
+    again = kept(made, 625, seed=1)
+    again["main_mean"][:, :600, 0] = last[:, :, 0]
+    looked.clear()
+    assert not judge.converged(again)
+    # Three scales and two κ, and then the column that failed before.
+    assert len(looked) == 6
+    fine = kept(made, 650, seed=2)
+    looked.clear()
+    assert judge.converged(fine)
+    assert len(judge.table(fine)) == len(looked) == 5 + made.d

@@ -19,7 +19,7 @@ def made() -> Design:
 def judged(design: Design, draws: dict[str, np.ndarray], ended: Ending = "draws") -> Diagnostics:
     return diagnose(
         draws,
-        convergence.table(draws, design),
+        convergence.Judge(design).table(draws),
         tuple(design.labels),
         ended=ended,
         remedies=(),
@@ -121,6 +121,9 @@ def test_disputed_columns() -> None:
     mean[0, :, 3], mean[1:, :, 3] = 3.0, 1.0
     mean[0, :, 4], mean[1, :, 4] = 3.0, -3.0
     mean[:2, :, 5], mean[2, :, 5] = 3.0, -3.0
+    assert disputed(mean, sd) == [1, 4, 5]
+    # Draws without standard deviations do not count.
+    mean[:, 1::5], sd[:, 1::5] = 100.0, np.nan
     assert disputed(mean, sd) == [1, 4, 5]
     assert disputed(np.zeros((2, 3, 2)), np.zeros((2, 3, 2))) == []
 

@@ -104,9 +104,12 @@ def test_coordinates_of_variables(posterior: Target) -> None:
 
 def test_what_is_watched_is_the_conditional_posterior(posterior: Target) -> None:
     x = jnp.asarray(np.random.default_rng(2).normal(size=posterior.dimension))
-    watched = posterior.watch(x)
+    watched = posterior.watch(x, jnp.asarray(True))
     assert watched.main_mean.shape == watched.main_sd.shape == (6,)
     values = posterior.prior.constrain(posterior.unflatten(x), posterior.n, posterior.p)
     assert_allclose(watched.hyperparameters["kappa"], values["kappa"])
     # Never less sure than the prior, but for the deviations of a factor's levels, whose prior is the same.
     assert np.all(np.asarray(watched.main_sd) <= float(values["eta1"] * values["kappa"].max()) * (1 + 1e-9))
+    quick = posterior.watch(x, jnp.asarray(False))
+    assert_allclose(quick.main_mean, watched.main_mean, rtol=1e-12)
+    assert np.isnan(quick.main_sd).all()

@@ -1,6 +1,7 @@
 """R-hat and effective sample sizes of what is watched."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -24,22 +25,58 @@ LEAST_DRAWS = 8
 Series = Float[np.ndarray, "c i"]
 
 
-def converged(kept: dict[str, np.ndarray], design: Design) -> bool:
-    """Whether every quantity has converged; stops at the first that has not, the most suspicious first."""
-    if next(iter(kept.values())).shape[1] < LEAST_DRAWS:
-        return False
-    for _, series in _quantities(kept, design):
-        r_hat, bulk, tail = assess(series)
-        if not (r_hat <= R_HAT and min(bulk, tail) >= ESS):
+class Judge:
+    """Judges the draws of a run again and again, as they become more.
+
+    What failed is looked at first the next time, as it will mostly fail again, and what was computed of the
+    same draws is kept.
+
+    Parameters
+    ----------
+    design
+        The data.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._suspects: list[int] = []
+        self._known: dict[str, tuple[float, float, float]] = {}
+        self._length = 0
+
+    def converged(self, kept: dict[str, np.ndarray]) -> bool:
+        """Whether every quantity has converged; stops at the first that has not."""
+        if _length(kept) < LEAST_DRAWS:
             return False
-    return True
+        for name, series in _scales_and_kappa(kept, self._design):
+            if not self._enough(kept, name, series):
+                return False
+        for column in chain(self._suspects, _suspicious(kept["main_mean"])):
+            if not self._enough(kept, *_effect(kept, self._design, column)):
+                self._suspects = [column, *(other for other in self._suspects if other != column)]
+                return False
+        return True
+
+    def table(self, kept: dict[str, np.ndarray]) -> pd.DataFrame:
+        """One row for each quantity watched: `quantity r_hat ess_bulk ess_tail`."""
+        mains = (_effect(kept, self._design, column) for column in range(self._design.d))
+        watched = chain(_scales_and_kappa(kept, self._design), mains)
+        return _table([(name, *self._assess(kept, name, series)) for name, series in watched])
+
+    def _enough(self, kept: dict[str, np.ndarray], name: str, series: Series) -> bool:
+        r_hat, bulk, tail = self._assess(kept, name, series)
+        return r_hat <= R_HAT and min(bulk, tail) >= ESS
+
+    def _assess(self, kept: dict[str, np.ndarray], name: str, series: Series) -> tuple[float, float, float]:
+        if _length(kept) != self._length:
+            self._known, self._length = {}, _length(kept)
+        if name not in self._known:
+            self._known[name] = assess(series)
+        return self._known[name]
 
 
-def table(kept: dict[str, np.ndarray], design: Design, *, mains: bool = True) -> pd.DataFrame:
-    """One row for each quantity watched: `quantity r_hat ess_bulk ess_tail`."""
-    watched = _quantities(kept, design) if mains else _globals(kept)
-    rows = [(name, *assess(series)) for name, series in watched]
-    return pd.DataFrame(rows, columns=["quantity", "r_hat", "ess_bulk", "ess_tail"])
+def scales(kept: dict[str, np.ndarray]) -> pd.DataFrame:
+    """One row for σ, η1, η2 and η3, where they vary: `quantity r_hat ess_bulk ess_tail`."""
+    return _table([(name, *assess(series)) for name, series in _globals(kept)])
 
 
 def assess(series: Series) -> tuple[float, float, float]:
@@ -52,17 +89,32 @@ def assess(series: Series) -> tuple[float, float, float]:
     return r_hat, bulk, tail
 
 
-def _quantities(kept: dict[str, np.ndarray], design: Design) -> Iterator[tuple[str, Series]]:
+def _scales_and_kappa(kept: dict[str, np.ndarray], design: Design) -> Iterator[tuple[str, Series]]:
     yield from _globals(kept)
     if "kappa" in kept:
-        log_kappa = np.log(np.maximum(kept["kappa"], np.finfo(np.float64).tiny))
         for variable in matter(kept["kappa"]):
-            yield f"log_kappa[{design.names[variable]}]", log_kappa[:, :, variable]
-    means = kept["main_mean"]
-    enough = means.shape[1] >= LEAST_DRAWS
-    order = np.argsort(-_plain_r_hat(means), kind="stable") if enough else np.arange(means.shape[2])
-    for column in order:
-        yield f"effect[{design.labels[column]}]", means[:, :, column]
+            kappa = np.maximum(kept["kappa"][:, :, variable], np.finfo(np.float64).tiny)
+            yield f"log_kappa[{design.names[variable]}]", np.log(kappa)
+
+
+def _effect(kept: dict[str, np.ndarray], design: Design, column: int) -> tuple[str, Series]:
+    return f"effect[{design.labels[column]}]", kept["main_mean"][:, :, column]
+
+
+def _suspicious(values: Float[np.ndarray, "c i q"]) -> Iterator[int]:
+    """All columns, those first whose split R-hat without ranks, which is quick, is large."""
+    half = values.shape[1] // 2
+    split = np.concatenate([values[:, :half], values[:, -half:]])
+    within = np.maximum(split.var(axis=1, ddof=1).mean(axis=0), np.finfo(float).tiny)
+    yield from np.argsort(-split.mean(axis=1).var(axis=0, ddof=1) / within, kind="stable").tolist()
+
+
+def _table(rows: list[tuple[str, float, float, float]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["quantity", "r_hat", "ess_bulk", "ess_tail"])
+
+
+def _length(kept: dict[str, np.ndarray]) -> int:
+    return next(iter(kept.values())).shape[1]
 
 
 def _globals(kept: dict[str, np.ndarray]) -> Iterator[tuple[str, Series]]:
@@ -76,11 +128,3 @@ def matter(kappa: Float[np.ndarray, "c i p"]) -> np.ndarray:
     mean = kappa.mean(axis=(0, 1))
     order = np.argsort(-mean, kind="stable")[:MOST_THAT_MATTER]
     return order[mean[order] >= 0.5 * mean[order[0]]]
-
-
-def _plain_r_hat(values: Float[np.ndarray, "c i q"]) -> Float[np.ndarray, " q"]:
-    """Split R-hat without ranks, of all quantities at once: only to put the suspicious ones first."""
-    half = values.shape[1] // 2
-    split = np.concatenate([values[:, :half], values[:, -half:]])
-    within = np.maximum(split.var(axis=1, ddof=1).mean(axis=0), np.finfo(float).tiny)
-    return split.mean(axis=1).var(axis=0, ddof=1) / within

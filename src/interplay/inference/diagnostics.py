@@ -130,7 +130,12 @@ def diagnose(
 
 
 def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c i d"]) -> list[int]:
-    """Columns whose main effect has a sign that some chains are sure of, and others are not."""
+    """Columns whose main effect has a sign that some chains are sure of, and others are not.
+
+    Draws without standard deviations (NaN, of all columns) are left out.
+    """
+    known = ~np.isnan(sd[0, :, 0])
+    mean, sd = mean[:, known], sd[:, known]
     positive = ndtr(mean / np.maximum(sd, np.finfo(np.float64).tiny)).mean(axis=1)
     low, high = positive.min(axis=0), positive.max(axis=0)
     up, down = (high >= 1.0 - SURE) & (low < 1.0 - UNSURE), (low <= SURE) & (high > UNSURE)

@@ -48,10 +48,13 @@ class Metric:
 
 
 def first_metric(starts: Float[np.ndarray, "c D"], local: Int[np.ndarray, " k"]) -> Metric:
-    """A guess before anything is known: half a unit for each coordinate, which are logarithms."""
-    D = starts.shape[1]
+    """A guess before anything is known: half a unit for the coordinates of the block, which are logarithms.
+
+    The others nearly follow their prior: the log of a half-Cauchy variable has a standard deviation of π/2.
+    """
     block = _block(starts, local)
-    scale = np.full(D, 0.5)
+    scale = np.full(starts.shape[1], np.pi / 2)
+    scale[block] = 0.5
     return Metric(
         jnp.asarray(starts.mean(axis=0)), jnp.asarray(scale), jnp.asarray(block), jnp.diag(scale[block])
     )

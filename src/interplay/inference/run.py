@@ -24,6 +24,9 @@ PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
 SINGLE_FROM = 1000
 """Number of variables from which draws of what belongs to a variable are kept in single precision."""
 
+SPARSE = 5
+"""Standard deviations of main effects are computed for one in so many draws."""
+
 
 @dataclass(frozen=True)
 class State:
@@ -44,8 +47,8 @@ class State:
     history
         Positions of the warm-up, (i, c, D).
     kept
-        What was kept of each draw, each array (c, i, …): hyperparameters, `main_mean` and `main_sd`, and
-        `log_density`, `acceptance`, `divergent`, `steps`.
+        What was kept of each draw, each array (c, i, …): hyperparameters, `main_mean` and `main_sd` (NaN
+        where left out), and `log_density`, `acceptance`, `divergent`, `steps`.
     gradients
         Gradients of the log density so far.
     seconds
@@ -119,7 +122,7 @@ def proceed(job: Job, state: State, most: int, workers: Workers) -> State:
         return _warm_up(job, state, workers)
     iterations = min(CHUNK, most)
     stretch = _advance(job, state, iterations, workers)
-    kept = {**_watch(job, stretch.positions, workers), **_statistics(stretch)}
+    kept = {**_watch(job, state, stretch.positions, workers), **_statistics(stretch)}
     kept = {name: _compact(values, job.target.p) for name, values in kept.items()}
     joined = {
         name: np.concatenate([state.kept[name], new], axis=1) if state.kept else new
@@ -179,7 +182,9 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> Stret
     return jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *parts)
 
 
-def _watch(job: Job, positions: Float[np.ndarray, "i c D"], workers: Workers) -> dict[str, np.ndarray]:
+def _watch(
+    job: Job, state: State, positions: Float[np.ndarray, "i c D"], workers: Workers
+) -> dict[str, np.ndarray]:
     iterations = len(positions)
     padded = np.concatenate([positions, np.repeat(positions[-1:], CHUNK - iterations, axis=0)])
 
@@ -188,15 +193,17 @@ def _watch(job: Job, positions: Float[np.ndarray, "i c D"], workers: Workers) ->
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], watched)
 
     chains = range(job.sampler.chains)
-    parts = [*workers(one, chains[:1]), *workers(one, chains[1:])]
+    alone = 0 if state.kept else 1
+    parts = [*workers(one, chains[:alone]), *workers(one, chains[alone:])]
     watched = jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
     return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": watched.main_sd}
 
 
 @partial(jax.jit, compiler_options=SINGLE_THREAD)
 def watch(target: Target, positions: Float[Array, "s D"]) -> Watched:
-    """What is kept of each of many draws."""
-    return jax.lax.map(target.watch, positions)
+    """What is kept of each of many draws, with the standard deviations of every few."""
+    spread = jnp.arange(len(positions)) % SPARSE == 0
+    return jax.lax.map(lambda draw: target.watch(*draw), (positions, spread))
 
 
 def _gradients(job: Job, stretch: Stretch) -> int:

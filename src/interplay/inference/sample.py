@@ -90,6 +90,7 @@ def sample(
         state = files.read(path, identity) if path else None
         before = state.seconds if state else 0.0
         limit = draws or max_draws
+        judge = convergence.Judge(design)
         ending: Ending | None = None
         drawn = state
         try:
@@ -97,7 +98,7 @@ def sample(
                 report(Stage("start", 0.0))
                 state = begin(job, 0, crew)
             while ending is None:
-                ending = _ending(job, _first(state, limit), draws, max_draws, max_seconds)
+                ending = _ending(judge, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
                     drawn = state if state.kept else drawn
                     state = _next(job, state, max_seconds, crew)
@@ -113,7 +114,7 @@ def sample(
             ending = "interrupted"
         report(Stage("checking", 1.0))
         state = _first(state, limit)
-        result = _diagnosed(job, state, ending)
+        result = _diagnosed(job, judge, state, ending)
     if result.verdict != "trust":
         warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=_outside())
     hyperparameters = {
@@ -146,24 +147,19 @@ def _first(state: State, limit: int) -> State:
 def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> State:
     if state.phase == "warm-up" and max_seconds is not None and state.seconds > max_seconds:
         return replace(state, phase="sampling", iteration=0, history=state.history[:0])
-    if (
-        state.phase == "sampling"
-        and state.attempt == 0
-        and state.iteration == TRIAL
-        and _looks_wrong(job, state)
-    ):
+    if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
         anew = begin(job, 1, crew)
         return replace(anew, gradients=state.gradients)
     return proceed(job, state, CHUNK, crew)
 
 
 def _ending(
-    job: Job, state: State, draws: int | None, max_draws: int, max_seconds: float | int | None
+    judge: convergence.Judge, state: State, draws: int | None, max_draws: int, max_seconds: float | int | None
 ) -> Ending | None:
     if state.phase != "sampling" or not state.kept:
         return None
     if draws is None:
-        if convergence.converged(state.kept, job.design) and not _torn(state):
+        if judge.converged(state.kept) and not _torn(state):
             return "converged"
         if state.iteration >= max_draws:
             return "max_draws"
@@ -174,8 +170,8 @@ def _ending(
     return None
 
 
-def _looks_wrong(job: Job, state: State) -> bool:
-    quick = convergence.table(state.kept, job.design, mains=False)
+def _looks_wrong(state: State) -> bool:
+    quick = convergence.scales(state.kept)
     many = state.kept["divergent"].mean() > BAD_DIVERGENCES
     return bool(many or _torn(state) or quick["r_hat"].max() > TRIAL_R_HAT)
 
@@ -184,14 +180,14 @@ def _torn(state: State) -> bool:
     return len(disputed(state.kept["main_mean"], state.kept["main_sd"])) > 0
 
 
-def _diagnosed(job: Job, state: State, ending: Ending) -> Diagnostics:
+def _diagnosed(job: Job, judge: convergence.Judge, state: State, ending: Ending) -> Diagnostics:
     anew = (
         "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
         " with a smaller step and a longer warm-up."
     )
     return diagnose(
         state.kept,
-        convergence.table(state.kept, job.design),
+        judge.table(state.kept),
         tuple(job.design.labels),
         ended=ending,
         remedies=(anew,) if state.attempt else (),
@@ -208,7 +204,7 @@ def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
         return
     if not state.kept:
         return
-    quick = convergence.table(state.kept, job.design, mains=False)
+    quick = convergence.scales(state.kept)
     ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
     done = float(np.nan_to_num(state.iteration / draws if draws else min(ess / convergence.ESS, 0.99)))
     report(

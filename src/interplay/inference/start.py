@@ -58,12 +58,12 @@ def starts(
     steps = effort * min(STEPS + STEPS_FOR_EACH * target.p, MOST_STEPS)
 
     def one(walker: int) -> Sketch:
-        return jax.block_until_ready(walk(target, rows, ranks[walker], keys[walker], steps))
+        return jax.tree.map(np.asarray, walk(target, rows, ranks[walker], keys[walker], steps))
 
     # The first goes alone: two threads would compile the same function twice.
     walked = [*workers(one, range(1)), *workers(one, range(1, WALKERS))]
-    sketches = jax.tree.map(lambda *parts: jnp.stack(parts), *walked)
-    evidence = np.asarray(sketches.log_evidence)
+    sketches = jax.tree.map(lambda *parts: np.stack(parts), *walked)
+    evidence = sketches.log_evidence
     order = np.argsort(-evidence, kind="stable")
     rivals = order[evidence[order] > evidence[order[0]] - NEGLIGIBLE]
     picked = jax.tree.map(lambda leaf: leaf[np.resize(rivals, chains)], sketches)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from interplay.data.design import Design
 from interplay.model.density import log_density
@@ -18,8 +18,16 @@ from interplay.model.trees import Leaf, record
 from interplay.precision import double_precision
 
 
+TOLERANCE = 0.1
+"""The most that the truncated product of squares may move the log density.
+
+The bound is far from reached: over draws at (N, p) = (200, 200) and (200, 500) the change was lost in the
+rounding of single precision, and a bound of 10⁻⁴ left out the truncation, and its gain, nine times of ten.
+"""
+
+
 class Watched(NamedTuple):
-    """What is kept of one draw beside its position."""
+    """What is kept of one draw beside its position; the standard deviations are NaN where left out."""
 
     hyperparameters: Hyperparameters
     main_mean: Float[Array, " d"]
@@ -84,13 +92,24 @@ class Target:
         """Unnormalised log posterior density of a vector."""
         return log_density(self.prior, self.engine, self.n, self.p)(self.unflatten(x))
 
-    def watch(self, x: Float[Array, " D"]) -> Watched:
-        """The paper's symbols, and each main effect's conditional mean and standard deviation."""
+    def watch(self, x: Float[Array, " D"], spread: Bool[Array, ""]) -> Watched:
+        """The paper's symbols, each main effect's conditional mean and, if asked, standard deviation.
+
+        These take most of the time: O(n² p), where the means take O(n p) beside the factor.
+        """
         hyperparameters = self.prior.constrain(self.unflatten(x), self.n, self.p)
         variances = self.prior.variances(hyperparameters, self.p)
         factor = self.engine.factorise(variances, hyperparameters["sigma"])
-        mean, variance = self.engine.effects(factor, variances, self.terms)
-        return Watched(hyperparameters, mean, jnp.sqrt(variance))
+
+        def mean_and_sd() -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+            mean, variance = self.engine.effects(factor, variances, self.terms)
+            return mean, jnp.sqrt(variance)
+
+        def mean_alone() -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+            mean, _ = self.engine.effects(factor, variances, self.terms)
+            return mean, jnp.full_like(mean, jnp.nan)
+
+        return Watched(hyperparameters, *jax.lax.cond(spread, mean_and_sd, mean_alone))
 
 
 @double_precision
@@ -105,5 +124,5 @@ def target(design: Design, prior: Prior, *, precision: str = "float32") -> Targe
         Of the O(n² p) products. Single precision moves the log density by some 10⁻³, far below what a
         sampler notices, in half of the time; effects are later computed in double precision.
     """
-    ready = engine(design, prior, precision=precision)  # type: ignore[arg-type]
+    ready = engine(design, prior, precision=precision, tolerance=TOLERANCE)  # type: ignore[arg-type]
     return Target(ready, as_arrays(mains(design)), prior, design.total_weight, design.p)

@@ -1,10 +1,12 @@
 """The engine for few rows: everything through the n × n kernel matrix, O(n² p + n³)."""
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
@@ -13,6 +15,7 @@ from interplay.model.layout import Layout, layout
 from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gram
 from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
 from interplay.model.trees import Leaf, record
+from interplay.model.triangle import inverse_triangle
 from interplay.model.variances import Variances, pair_variances
 from interplay.precision import double_precision
 
@@ -59,7 +62,8 @@ class KernelSpace:
         """Log p(y | τ, σ), the paper's equation for log p(D | τ, σ²) (Section 4)."""
         r = self.root_weight
         copies = None if r is None else r @ r - r.size
-        return log_normal(self._gram(variances, sigma), sigma**2, self.y, copies)
+        dtype = self.columns.values.dtype
+        return log_normal(self._gram(variances, sigma), sigma**2, self.y, copies, dtype)
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> KernelFactor:
         """Factor K + σ²I once, for any number of questions."""
@@ -140,7 +144,8 @@ def kernel_space(
     pairs
         The prior's named pairs of variables.
     precision
-        Precision of the O(n² p) products; the factor is always in double precision.
+        Precision of the O(n² p) products, and of the inverse in the gradient; the factor is always in
+        double precision.
     tolerance
         Bound on the change of the log likelihood by truncation; 0 for no truncation.
     """
@@ -202,23 +207,29 @@ def _screen(
     return mean, jnp.sqrt(least / sigma.size + between)
 
 
-@jax.custom_vjp
+@partial(jax.custom_vjp, nondiff_argnums=(4,))
 def log_normal(
     K: Float[Array, "n n"],
     noise: Float[Array, ""],
     y: Float[Array, " n"],
     copies: Float[Array, ""] | None = None,
+    dtype: DTypeLike = "float64",
 ) -> Float[Array, ""]:
     """Log N(y | 0, K + noise I), −inf with a zero gradient where that is not a positive definite matrix.
 
     With `copies`, c rows beyond those of y, times (2π noise)^{−c/2}. Its derivative in closed form:
-    ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G − ½ c / noise, ∂/∂y = −α.
+    ∂/∂K = G = ½ (α αᵀ − (K + noise I)⁻¹), ∂/∂noise = tr G − ½ c / noise, ∂/∂y = −α. As K is symmetric, the
+    lower triangle of G stands for both. The inverse in G, and nothing else, is in precision `dtype`.
     """
-    return _log_normal_forward(K, noise, y, copies)[0]
+    return _log_normal_forward(K, noise, y, copies, dtype)[0]
 
 
 def _log_normal_forward(
-    K: Float[Array, "n n"], noise: Float[Array, ""], y: Float[Array, " n"], copies: Float[Array, ""] | None
+    K: Float[Array, "n n"],
+    noise: Float[Array, ""],
+    y: Float[Array, " n"],
+    copies: Float[Array, ""] | None,
+    dtype: DTypeLike,
 ) -> tuple[Float[Array, ""], tuple]:
     lower = _cholesky(K, noise)
     whitened = solve_triangular(lower, y, lower=True)
@@ -230,13 +241,13 @@ def _log_normal_forward(
     return jnp.where(finite, value, -jnp.inf), (lower, y, noise, copies, finite)
 
 
-def _log_normal_backward(saved: tuple, cotangent: Float[Array, ""]) -> tuple:
+def _log_normal_backward(dtype: DTypeLike, saved: tuple, cotangent: Float[Array, ""]) -> tuple:
     lower, y, noise, copies, finite = saved
-    inverse_factor = solve_triangular(lower, jnp.eye(y.size), lower=True)
     alpha = _solve(lower, y)
-    G = 0.5 * (jnp.outer(alpha, alpha) - inverse_factor.T @ inverse_factor)
+    G = 0.5 * (jnp.outer(alpha, alpha) - inverse_triangle(lower, dtype))
     by_noise = jnp.trace(G) if copies is None else jnp.trace(G) - 0.5 * copies / noise
-    gradients = (jnp.where(finite, cotangent * g, 0.0) for g in (G, by_noise, -alpha))
+    both = jnp.tril(2.0 * G, -1) + jnp.diag(jnp.diag(G))
+    gradients = (jnp.where(finite, cotangent * g, 0.0) for g in (both, by_noise, -alpha))
     return (*gradients, None)
 
 

@@ -7,7 +7,6 @@ of what is symmetric.
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from interplay.model.layout import Layout, power
 from interplay.model.trees import Leaf, record
+from interplay.model.triangle import stripes
 
 BLOCK = 512
 """Columns at a time: a block of 500 rows stays within a core's cache."""
@@ -205,21 +205,16 @@ def _lower_gram(f: Float[Array, "b n"], w: Float[Array, " b"]) -> Float[Array, "
     """The lower triangle of fᵀ diag(w) f, in stripes of rows; what stands above it is not to be used."""
     n = f.shape[1]
     weighted = f * w[:, None]
-    stripes = [
+    rows = [
         jnp.pad(weighted[:, start:stop].T @ f[:, :stop], ((0, 0), (0, n - stop)))
-        for start, stop in _stripes(n)
+        for start, stop in stripes(n, STRIPES)
     ]
-    return jnp.concatenate(stripes)
+    return jnp.concatenate(rows)
 
 
 def _triangular_forms(f: Float[Array, "b n"], U: Float[Array, "n n"]) -> Float[Array, " b"]:
     forms = [
         jnp.sum(f[:, start:stop] * (f[:, :stop] @ U[:stop, start:stop]), axis=1)
-        for start, stop in _stripes(f.shape[1])
+        for start, stop in stripes(f.shape[1], STRIPES)
     ]
     return jnp.sum(jnp.stack(forms), axis=0)
-
-
-def _stripes(n: int) -> list[tuple[int, int]]:
-    edges = np.linspace(0, n, min(STRIPES, n) + 1).astype(int).tolist()
-    return list(pairwise(edges))
