@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import interplay as ip
 from interplay.app.cli import fit as fit_command
 from interplay.app.cli.main import app
+from interplay.app.cli.tables import Format, write
 from interplay.inference.progress import Stage
 
 pytestmark = pytest.mark.user_settings
@@ -192,7 +193,6 @@ def test_a_mistake_is_one_line_that_says_what_to_do(
         ["fit"],
         ["fit", "data.csv"],
         ["fit", "data.csv", "-r", "y", "--impute", "median"],
-        ["fit", "data.csv", "-r", "y", "--checkpoint", "data.nc"],
         ["effects", "run.nc", "--format", "xml"],
         ["effects", "run.nc", "a", "--top-pairs", "3"],
         ["effects", "run.nc", "mains", "a"],
@@ -239,6 +239,52 @@ def test_where_nothing_may_be_written_nothing_is_read(folder: Path, tmp_path: Pa
     assert result.stderr.startswith("interplay: cannot write to ")
     assert "--out" in result.stderr
     assert "Reading" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("report", "run.nc", "-o", "data.csv"), "'data.csv' is there and is not a page"),
+        (("report", "run.nc", "-o", "run.nc"), "'run.nc' is what would be read"),
+        (("fit", "data.csv", "-r", "y", "-o", "new.csv"), "'new.csv' is there and is not a saved fit"),
+        (("fit", "data.csv", "-r", "y", "--checkpoint", "data.csv"), "'data.csv' is what would be read"),
+        (("fit", "data.csv", "-r", "y", "--checkpoint", "data.nc"), "would both be written to 'data.nc'"),
+        (("fit", "data.csv", "-r", "y", "--checkpoint", "no/c.part"), "there is no folder 'no'"),
+    ],
+)
+def test_no_file_of_another_kind_is_overwritten(
+    folder: Path, saved: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], word: str
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("new.csv").write_text("a,b\n1,2\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert word in result.stderr
+    assert "Reading" not in result.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_a_fit_that_is_not_to_be_trusted_says_so_whenever_it_is_used(saved: Path, folder: Path) -> None:
+    verdict = ip.load(saved).diagnostics.verdict
+    assert verdict != "trust"
+    for result in (run("effects", saved, "a"), run("predict", saved, folder / "data.csv")):
+        assert result.exit_code == 0
+        assert f"warning: {verdict.capitalize()}: " in result.stderr
+
+
+def test_a_pair_among_a_variable_and_itself_is_not_meant(saved: Path) -> None:
+    once, twice = (run("effects", saved, "--pairs", names, "-f", "csv") for names in ("a,b", "a,b,a"))
+    assert once.stdout == twice.stdout != ""
+
+
+def test_names_with_colons_stay_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ["mean", "sd", "lower", "upper", "prob_positive", "lfsr"]
+    natural = ["mean_natural", "lower_natural", "upper_natural"]
+    row = {name: 0.1 for name in (*columns, *natural)}
+    effects = pd.DataFrame([{"term": "x:a:b", "kind": "pair", **row, "selected": False}])
+    write(effects, Format.table)
+    assert "x:a:b" in capsys.readouterr().out
 
 
 def test_a_constant_column_is_a_note(tmp_path: Path) -> None:

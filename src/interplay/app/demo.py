@@ -58,7 +58,7 @@ def main(
     settings
         Of `interplay.InteractionRegressor`, for a quicker look.
     """
-    console = console or Console(width=min(Console().width, 100), highlight=False)
+    console = console or Console(width=min(Console().width, 100), highlight=False, emoji=False)
     show_trial(console, simulate_trial(rows, covariates), file, settings)
     show_diabetes(console, settings)
 

@@ -16,7 +16,7 @@ from interplay.inference.rivals import Rivals
 from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
 from interplay.inference.start import starts
 from interplay.inference.target import Target, Watched
-from interplay.inference.threads import SINGLE_THREAD, Workers
+from interplay.inference.threads import SINGLE_THREAD, Workers, release_memory
 
 Phase = Literal["start", "warm-up", "sampling"]
 PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
@@ -179,6 +179,8 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> Stret
     # The first chain of a run goes alone: two threads would compile the same function twice.
     alone = 1 if state.iteration == 0 and state.phase == "warm-up" else 0
     parts = [*workers(one, chains[:alone]), *workers(one, chains[alone:])]
+    if alone:
+        release_memory()
     return jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *parts)
 
 

@@ -105,7 +105,7 @@ def sample(
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, identity, state)
-                    _tell(report, job, _first(state, limit), draws)
+                    _tell(report, job, _first(state, limit), draws, max_draws)
         except KeyboardInterrupt:
             # A run that was begun anew may have nothing yet, where the first attempt had.
             state = state if state is not None and state.kept else drawn
@@ -196,7 +196,7 @@ def _diagnosed(job: Job, judge: convergence.Judge, state: State, ending: Ending)
     )
 
 
-def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
+def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: int) -> None:
     if report is silent:
         return
     if state.phase == "warm-up":
@@ -206,7 +206,8 @@ def _tell(report: Report, job: Job, state: State, draws: int | None) -> None:
         return
     quick = convergence.scales(state.kept)
     ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
-    done = float(np.nan_to_num(state.iteration / draws if draws else min(ess / convergence.ESS, 0.99)))
+    share = state.iteration / (draws or max_draws)
+    done = share if draws else max(share, float(np.nan_to_num(min(ess / convergence.ESS, 0.99))))
     report(
         Stage(
             "sampling",

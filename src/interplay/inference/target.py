@@ -17,7 +17,6 @@ from interplay.model.terms import as_arrays, mains
 from interplay.model.trees import Leaf, record
 from interplay.precision import double_precision
 
-
 TOLERANCE = 0.1
 """The most that the truncated product of squares may move the log density.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from interplay.app.cli import options
-from interplay.app.cli.messages import say
+from interplay.app.cli.messages import opened
 from interplay.app.cli.tables import Format, write
 
 KINDS = ("mains", "pairs", "quadratic")
@@ -38,7 +38,7 @@ def effects(
     interplay effects run.nc --pairs bmi,bp,age
     interplay effects run.nc --top-pairs 20 --format csv > pairs.csv
     """
-    among = options.names(pairs)
+    among = tuple(dict.fromkeys(options.names(pairs)))
     if top_pairs is not None and (terms or among):
         raise typer.BadParameter("give either terms or --top-pairs.", param_hint="--top-pairs")
     if pairs and len(among) < 2:
@@ -46,10 +46,7 @@ def effects(
     kinds = [term for term in terms or () if term in KINDS]
     if kinds and (among or len(terms or ()) > 1):
         raise typer.BadParameter(f"ask for '{kinds[0]}' alone.", param_hint="TERM")
-    say(f"Reading {saved} …")
-    from interplay.results.files import load
-
-    fit = load(saved)
+    fit = opened(saved)
     if top_pairs is not None:
         table = fit.top_pairs(top_pairs)
     elif kinds:

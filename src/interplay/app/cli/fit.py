@@ -1,5 +1,6 @@
 """`interplay fit`: learn from a file, say what was found, and save it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from interplay.app.cli import options
 from interplay.app.cli.messages import INTERRUPTED, UNREPORTABLE, in_words, progress, say
-from interplay.app.cli.places import STDIN, data_file, output
+from interplay.app.cli.places import STDIN, checkpoint_file, data_file, output
 
 if TYPE_CHECKING:
     from interplay.results.fit import Fit
@@ -54,27 +55,14 @@ def fit(
     zcat data.csv.gz | interplay fit - -r y -o run.nc
     """
     target = output(out or Path(_stem(data)).with_suffix(".nc"), "--out", source=data)
-    if checkpoint is not None and checkpoint.expanduser().absolute() == target.absolute():
-        raise typer.BadParameter(
-            f"the fit and the checkpoint would both be written to {target}: give two files.",
-            param_hint="--checkpoint",
-        )
+    if checkpoint is not None:
+        checkpoint = checkpoint_file(checkpoint, source=data, target=target)
     with data_file(data) as file:
-        from interplay.app.request import Request
-
-        request = Request(
-            response=response,
-            drop=options.names(drop),
-            impute=impute.value if impute else None,
-            expected_mains=expected_mains,
-            quadratic=quadratic,
-            seed=seed,
-            max_draws=max_draws,
-            max_seconds=max_seconds,
-        )
+        asked = options.request(response, drop, impute, expected_mains, quadratic)
+        request = replace(asked, seed=seed, max_draws=max_draws, max_seconds=max_seconds)
         design = request.design(file)
         request.prior.check(design.p)
-    say(f"{design.n:,} rows, {design.p:,} variables. Fitting; Ctrl-C stops and keeps the draws so far.")
+    say(f"{options.size(design)}. Fitting; Ctrl-C stops and keeps the draws so far.")
     again = f" The same command goes on from {checkpoint}." if checkpoint else ""
     try:
         learned = request.fit(design, checkpoint=checkpoint, progress=progress())

@@ -13,6 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from interplay.inference.progress import Report, Stage
+    from interplay.results.fit import Fit
 
 MISTAKE, UNREPORTABLE, INTERRUPTED = 1, 3, 130
 """Exit codes; 2 is typer's own, for a command that was not understood."""
@@ -24,6 +25,7 @@ WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"drop=\[([^\]]*)\]", lambda found: f"--drop {_listed(found[1])}"),
     (r"`drop`", "--drop"),
     (r"pass impute='mean'", "give --impute mean"),
+    (r"make the design with impute='mean'", "fit again with --impute mean"),
     (r", or pass the (values themselves|numbers as an array)", ""),
     (r", or read (the file yourself|it with pandas\S* encoding=\S*) and pass the frame", ""),
     (r", or make it a category dtype if labels are meant, as in astype\('category'\)", ""),
@@ -76,6 +78,17 @@ def told() -> Iterator[None]:
                 raise
             say(f"interplay: {one_line(error)}")
             raise typer.Exit(MISTAKE) from None
+
+
+def opened(saved: str) -> "Fit":
+    """A saved fit, with a word of warning unless it is to be trusted."""
+    say(f"Reading {saved} …")
+    from interplay.results.files import load
+
+    fit = load(saved)
+    if fit.diagnostics.verdict != "trust":
+        say(f"warning: {in_words(str(fit.diagnostics))}")
+    return fit
 
 
 def lines() -> "Report":

@@ -13,8 +13,8 @@ from interplay.inference.atomic import check_writable
 
 STDIN = "-"
 
-NETCDF = b"\x89HDF\r\n\x1a\n"
-"""How a netCDF file begins."""
+BEGINS = {"a saved fit": (b"\x89HDF\r\n\x1a\n",), "a page": (b"<!doctype html", b"<html")}
+"""How a file of each kind begins."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def data_file(given: str) -> Iterator[Path]:
             raise DataError(str(error).replace(f"'{file}'", "stdin")) from error
 
 
-def output(path: Path, option: str, *, source: str = STDIN, netcdf: bool = True) -> Path:
+def output(path: Path, option: str, *, source: str = STDIN, kind: str = "a saved fit") -> Path:
     """The path, if a file may be written there.
 
     Parameters
@@ -46,8 +46,8 @@ def output(path: Path, option: str, *, source: str = STDIN, netcdf: bool = True)
         How it can be changed, for messages.
     source
         What the result is made from, which must not be overwritten.
-    netcdf
-        Whether the file is to be a netCDF file: no other file is overwritten by one.
+    kind
+        What the file will be, of `BEGINS`: no file of another kind is overwritten.
     """
     path = path.expanduser()
     advice = f"Give another file with {option}."
@@ -59,7 +59,7 @@ def output(path: Path, option: str, *, source: str = STDIN, netcdf: bool = True)
             f" file with {option}."
         )
     if path.exists():
-        _check_replaceable(path, advice, source, netcdf)
+        _check_replaceable(path, advice, source, kind)
     try:
         check_writable(path)
     except OSError as error:
@@ -70,11 +70,36 @@ def output(path: Path, option: str, *, source: str = STDIN, netcdf: bool = True)
     return path
 
 
-def _check_replaceable(path: Path, advice: str, source: str, netcdf: bool) -> None:
+def checkpoint_file(path: Path, *, source: str, target: Path) -> Path:
+    """The path of a checkpoint, if it can be written there, or read as one.
+
+    Parameters
+    ----------
+    path
+        Where the run is to be written.
+    source, target
+        Data and fit, which must be other files.
+    """
+    path = path.expanduser()
+    advice = "Give another file with --checkpoint."
+    if source != STDIN and path.exists() and Path(source).exists() and path.samefile(source):
+        raise DataError(f"'{path}' is what would be read: it is no place for a checkpoint. {advice}")
+    if path.absolute() == target.absolute():
+        raise DataError(f"the fit and the checkpoint would both be written to '{path}'. {advice}")
+    if not path.parent.is_dir():
+        raise DataError(
+            f"cannot write to '{path}': there is no folder '{path.parent}'. Make that folder, or give another"
+            " file with --checkpoint."
+        )
+    return path
+
+
+def _check_replaceable(path: Path, advice: str, source: str, kind: str) -> None:
     if source != STDIN and Path(source).exists() and path.samefile(source):
         raise DataError(f"'{path}' is what would be read: it is not overwritten. {advice}")
-    if netcdf and path.is_file() and path.stat().st_size:
+    if path.is_file() and path.stat().st_size:
         with path.open("rb") as file:
-            if file.read(len(NETCDF)) != NETCDF:
-                raise DataError(f"'{path}' is there and is not a saved fit: it is not overwritten. {advice}")
+            begin = file.read(100).lstrip().lower()
+        if not begin.startswith(tuple(mark.lower() for mark in BEGINS[kind])):
+            raise DataError(f"'{path}' is there and is not {kind}: it is not overwritten. {advice}")
     say(f"{path} is there already, and will be replaced.")

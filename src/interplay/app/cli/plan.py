@@ -25,15 +25,8 @@ def plan(
     """
     with data_file(data) as file:
         from interplay.app.plan import plan as planned
-        from interplay.app.request import Request
 
-        request = Request(
-            response=response,
-            drop=options.names(drop),
-            impute=impute.value if impute else None,
-            expected_mains=expected_mains,
-            quadratic=quadratic,
-        )
+        request = options.request(response, drop, impute, expected_mains, quadratic)
         design = request.design(file)
-    say(f"{design.n:,} rows, {design.p:,} variables. Timing a gradient …")
+    say(f"{options.size(design)}. Timing a gradient …")
     typer.echo(str(planned(design, request.prior)))

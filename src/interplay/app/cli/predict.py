@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from interplay.app.cli import options
+from interplay.app.cli.messages import opened
 from interplay.app.cli.places import data_file
 
 
@@ -26,12 +27,10 @@ def predict(
     """
     if not 0.0 < interval < 1.0:
         raise typer.BadParameter(f"{interval} is not between 0 and 1.", param_hint="--interval")
+    fit = opened(saved)
     with data_file(data) as file:
         import pandas as pd
 
-        from interplay.results.files import load
-
-        fit = load(saved)
         mean, sd = fit.predict(file, return_std=True)
         ends = fit.predict_interval(file, interval)
     table = pd.DataFrame({"mean": mean, "sd": sd, "lower": ends[:, 0], "upper": ends[:, 1]})

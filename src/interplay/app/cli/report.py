@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from interplay.app.cli import options
-from interplay.app.cli.messages import say
+from interplay.app.cli.messages import opened, say
 from interplay.app.cli.places import output
 
 
@@ -24,9 +24,7 @@ def report(
     Example:
     interplay report run.nc -o report.html
     """
-    target = output(out or Path(Path(saved).name).with_suffix(".html"), "--out", source=saved, netcdf=False)
-    say(f"Reading {saved} …")
-    from interplay.results.files import load
-
-    load(saved).report(target)
+    page = out or Path(Path(saved).name).with_suffix(".html")
+    target = output(page, "--out", source=saved, kind="a page")
+    opened(saved).report(target)
     say(f"Written to {target}.")

@@ -27,8 +27,8 @@ class Format(StrEnum):
 
 
 def console() -> Console:
-    """Stdout, for people."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+    """Stdout, for people; a name such as `a:b:c` is not to become an emoji."""
+    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDE)
 
 
 def write(table: "pd.DataFrame", form: Format, title: str = "") -> None:
