@@ -281,7 +281,7 @@ def test_a_pair_among_a_variable_and_itself_is_not_meant(saved: Path) -> None:
 def test_names_with_colons_stay_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["mean", "sd", "lower", "upper", "prob_positive", "lfsr"]
     natural = ["mean_natural", "lower_natural", "upper_natural"]
-    row = {name: 0.1 for name in (*columns, *natural)}
+    row = dict.fromkeys((*columns, *natural), 0.1)
     effects = pd.DataFrame([{"term": "x:a:b", "kind": "pair", **row, "selected": False}])
     write(effects, Format.table)
     assert "x:a:b" in capsys.readouterr().out
