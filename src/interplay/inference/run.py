@@ -16,7 +16,7 @@ from interplay.inference.rivals import Rivals
 from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
 from interplay.inference.start import starts
 from interplay.inference.target import Target, Watched
-from interplay.inference.threads import SINGLE_THREAD, Workers, release_memory
+from interplay.inference.threads import SINGLE_THREAD, Workers, first_alone, release_memory
 
 Phase = Literal["start", "warm-up", "sampling"]
 PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
@@ -176,11 +176,11 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> Stret
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], stretch)
 
     chains = range(job.sampler.chains)
-    # The first chain of a run goes alone: two threads would compile the same function twice.
-    alone = 1 if state.iteration == 0 and state.phase == "warm-up" else 0
-    parts = [*workers(one, chains[:alone]), *workers(one, chains[alone:])]
-    if alone:
+    if state.iteration == 0 and state.phase == "warm-up":
+        parts = first_alone(workers, one, chains)
         release_memory()
+    else:
+        parts = workers(one, chains)
     return jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *parts)
 
 
@@ -195,8 +195,7 @@ def _watch(
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], watched)
 
     chains = range(job.sampler.chains)
-    alone = 0 if state.kept else 1
-    parts = [*workers(one, chains[:alone]), *workers(one, chains[alone:])]
+    parts = workers(one, chains) if state.kept else first_alone(workers, one, chains)
     watched = jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
     return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": watched.main_sd}
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Key
 from interplay.data.design import Design
 from interplay.inference.screen import screen
 from interplay.inference.target import Target
-from interplay.inference.threads import Workers
+from interplay.inference.threads import Workers, first_alone
 from interplay.inference.walk import Sketch, some_rows, walk
 
 WALKERS, MOST_STEPS = 16, 300
@@ -60,8 +60,7 @@ def starts(
     def one(walker: int) -> Sketch:
         return jax.tree.map(np.asarray, walk(target, rows, ranks[walker], keys[walker], steps))
 
-    # The first goes alone: two threads would compile the same function twice.
-    walked = [*workers(one, range(1)), *workers(one, range(1, WALKERS))]
+    walked = first_alone(workers, one, range(WALKERS))
     sketches = jax.tree.map(lambda *parts: np.stack(parts), *walked)
     evidence = sketches.log_evidence
     order = np.argsort(-evidence, kind="stable")

@@ -100,15 +100,14 @@ class Target:
         variances = self.prior.variances(hyperparameters, self.p)
         factor = self.engine.factorise(variances, hyperparameters["sigma"])
 
-        def mean_and_sd() -> tuple[Float[Array, " d"], Float[Array, " d"]]:
-            mean, variance = self.engine.effects(factor, variances, self.terms)
-            return mean, jnp.sqrt(variance)
-
-        def mean_alone() -> tuple[Float[Array, " d"], Float[Array, " d"]]:
-            mean, _ = self.engine.effects(factor, variances, self.terms)
-            return mean, jnp.full_like(mean, jnp.nan)
-
-        return Watched(hyperparameters, *jax.lax.cond(spread, mean_and_sd, mean_alone))
+        mean, _ = self.engine.effects(factor, variances, self.terms)
+        # As a branch of its own, what only the variance needs is computed where it is asked for.
+        sd = jax.lax.cond(
+            spread,
+            lambda: jnp.sqrt(self.engine.effects(factor, variances, self.terms)[1]),
+            lambda: jnp.full_like(mean, jnp.nan),
+        )
+        return Watched(hyperparameters, mean, sd)
 
 
 @double_precision

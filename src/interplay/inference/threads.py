@@ -39,6 +39,11 @@ def workers() -> Iterator[Workers]:
         yield apply
 
 
+def first_alone(workers: Workers[T, R], function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The same as `workers`, the first item before all others: two threads would compile a function twice."""
+    return [*workers(function, items[:1]), *workers(function, items[1:])]
+
+
 def cores() -> int:
     """The cores that this process may use, where the system tells; all of them elsewhere."""
     allowed = getattr(os, "sched_getaffinity", None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interplay.app.cli import options
-from interplay.app.cli.messages import INTERRUPTED, UNREPORTABLE, in_words, progress, say
+from interplay.app.cli.messages import INTERRUPTED, UNREPORTABLE, in_words, progress, say, warn
 from interplay.app.cli.places import STDIN, checkpoint_file, data_file, output
 
 if TYPE_CHECKING:
@@ -99,5 +99,4 @@ def _show(learned: "Fit", target: Path) -> None:
     verdict = in_words(str(learned.diagnostics))
     screen.print(f"Convergence: {verdict}", soft_wrap=True, markup=False)
     screen.print(f"Saved to {target}, data included.", soft_wrap=True, markup=False)
-    if learned.diagnostics.verdict != "trust":
-        say(f"warning: {verdict}")
+    warn(learned)

@@ -86,9 +86,14 @@ def opened(saved: str) -> "Fit":
     from interplay.results.files import load
 
     fit = load(saved)
+    warn(fit)
+    return fit
+
+
+def warn(fit: "Fit") -> None:
+    """Say the verdict of a fit that is not to be trusted."""
     if fit.diagnostics.verdict != "trust":
         say(f"warning: {in_words(str(fit.diagnostics))}")
-    return fit
 
 
 def lines() -> "Report":

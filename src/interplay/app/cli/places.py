@@ -1,5 +1,6 @@
 """Where data come from and where results go, checked before anything takes long."""
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,10 @@ from interplay.inference.atomic import check_writable
 
 STDIN = "-"
 
-BEGINS = {"a saved fit": (b"\x89HDF\r\n\x1a\n",), "a page": (b"<!doctype html", b"<html")}
+BEGINS = {
+    "a saved fit": re.compile(rb"\x89HDF\r\n\x1a\n"),
+    "a page": re.compile(rb"\s*<(!doctype )?html", re.IGNORECASE),
+}
 """How a file of each kind begins."""
 
 
@@ -53,13 +57,9 @@ def output(path: Path, option: str, *, source: str = STDIN, kind: str = "a saved
     advice = f"Give another file with {option}."
     if path.is_dir():
         raise DataError(f"cannot write to '{path}', which is a folder. {advice}")
-    if not path.parent.is_dir():
-        raise DataError(
-            f"cannot write to '{path}': there is no folder '{path.parent}'. Make that folder, or give another"
-            f" file with {option}."
-        )
+    _check_place(path, option, source)
     if path.exists():
-        _check_replaceable(path, advice, source, kind)
+        _check_replaceable(path, advice, kind)
     try:
         check_writable(path)
     except OSError as error:
@@ -81,25 +81,30 @@ def checkpoint_file(path: Path, *, source: str, target: Path) -> Path:
         Data and fit, which must be other files.
     """
     path = path.expanduser()
-    advice = "Give another file with --checkpoint."
-    if source != STDIN and path.exists() and Path(source).exists() and path.samefile(source):
-        raise DataError(f"'{path}' is what would be read: it is no place for a checkpoint. {advice}")
+    _check_place(path, "--checkpoint", source)
     if path.absolute() == target.absolute():
-        raise DataError(f"the fit and the checkpoint would both be written to '{path}'. {advice}")
-    if not path.parent.is_dir():
         raise DataError(
-            f"cannot write to '{path}': there is no folder '{path.parent}'. Make that folder, or give another"
-            " file with --checkpoint."
+            f"the fit and the checkpoint would both be written to '{path}'. Give another file with"
+            " --checkpoint."
         )
     return path
 
 
-def _check_replaceable(path: Path, advice: str, source: str, kind: str) -> None:
-    if source != STDIN and Path(source).exists() and path.samefile(source):
-        raise DataError(f"'{path}' is what would be read: it is not overwritten. {advice}")
+def _check_place(path: Path, option: str, source: str) -> None:
+    if not path.parent.is_dir():
+        raise DataError(
+            f"cannot write to '{path}': there is no folder '{path.parent}'. Make that folder, or give another"
+            f" file with {option}."
+        )
+    if source != STDIN and path.exists() and Path(source).exists() and path.samefile(source):
+        raise DataError(
+            f"'{path}' is what would be read: it is not overwritten. Give another file with {option}."
+        )
+
+
+def _check_replaceable(path: Path, advice: str, kind: str) -> None:
     if path.is_file() and path.stat().st_size:
         with path.open("rb") as file:
-            begin = file.read(100).lstrip().lower()
-        if not begin.startswith(tuple(mark.lower() for mark in BEGINS[kind])):
-            raise DataError(f"'{path}' is there and is not {kind}: it is not overwritten. {advice}")
+            if not BEGINS[kind].match(file.read(100)):
+                raise DataError(f"'{path}' is there and is not {kind}: it is not overwritten. {advice}")
     say(f"{path} is there already, and will be replaced.")
