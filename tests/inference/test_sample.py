@@ -123,6 +123,22 @@ def test_lockstep_and_nuts_agree(larger: Design) -> None:
     assert np.abs(z).max() < 4.0
 
 
+@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
+def test_trajectories_of_a_rough_density_are_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    # So rough that most of what is wrong with it has to be mended by the correction.
+    monkeypatch.setattr("interplay.model.leading.FEWEST", 2)
+    monkeypatch.setattr("interplay.model.kernelspace.LEFT_OUT", 1e6)
+    drawn = synthetic(10, 16, 2.0, active=2, noise_variance=1.0, seed=3)
+    made = design(drawn.X, drawn.y)
+    draws, known = sample(made, SKIM(), draws=1500, seed=5, progress=False)
+    exact, _ = sample(made, SKIM(), sampler=NUTS(), draws=1500, seed=5, progress=False)
+    values = [watched(made, draws), watched(made, exact)]
+    difference = values[0].mean(axis=(0, 1)) - values[1].mean(axis=(0, 1))
+    z = difference / np.hypot(*map(standard_error, values))
+    assert np.abs(z).max() < 4.0
+    assert known.acceptance < 0.65
+
+
 def snapshot() -> tuple:
     """What a fit must leave as it was."""
     threads = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]

@@ -39,7 +39,7 @@ class Judge:
 
     def __init__(self, design: Design) -> None:
         self._design = design
-        self._suspects: list[int] = []
+        self._suspects: list[str] = []
         self._known: dict[str, tuple[float, float, float]] = {}
         self._length = 0
 
@@ -47,12 +47,17 @@ class Judge:
         """Whether every quantity has converged; stops at the first that has not."""
         if _length(kept) < LEAST_DRAWS:
             return False
-        for name, series in _scales_and_kappa(kept, self._design):
+        columns = {f"effect[{label}]": column for column, label in enumerate(self._design.labels)}
+        scales = dict(_scales_and_kappa(kept, self._design))
+        mains = (_effect(kept, self._design, column) for column in _suspicious(kept["main_mean"]))
+        again = (
+            (name, scales[name]) if name in scales else _effect(kept, self._design, columns[name])
+            for name in self._suspects
+            if name in scales or name in columns
+        )
+        for name, series in chain(again, scales.items(), mains):
             if not self._enough(kept, name, series):
-                return False
-        for column in chain(self._suspects, _suspicious(kept["main_mean"])):
-            if not self._enough(kept, *_effect(kept, self._design, column)):
-                self._suspects = [column, *(other for other in self._suspects if other != column)]
+                self._suspects = [name, *(other for other in self._suspects if other != name)]
                 return False
         return True
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import blackjax
 import jax
@@ -25,11 +25,29 @@ HMCState = Any
 
 
 class Moved(NamedTuple):
-    """What one iteration did."""
+    """What one iteration did.
+
+    Parameters
+    ----------
+    acceptance
+        The chance that where the trajectory ends was accepted, by all that is asked of it.
+    by_energy
+        The same by the change of energy along the trajectory alone, which the step size is tuned by.
+    divergent, steps
+        Whether it diverged; its number of steps.
+    """
 
     acceptance: Float[Array, ""]
+    by_energy: Float[Array, ""]
     divergent: Bool[Array, ""]
     steps: Int[Array, ""]
+
+
+class Chain(NamedTuple):
+    """Where a chain is: BlackJAX's state, which may follow a rough density, and the log density."""
+
+    state: HMCState
+    log_density: Float[Array, ""]
 
 
 class Stretch(NamedTuple):
@@ -38,6 +56,7 @@ class Stretch(NamedTuple):
     positions: Leaf
     log_density: Leaf
     acceptance: Leaf
+    by_energy: Leaf
     divergent: Leaf
     steps: Leaf
 
@@ -48,7 +67,8 @@ class Lockstep:
     """Hamiltonian Monte Carlo with trajectories of a common, random length for all chains.
 
     Step size and metric are learned from all chains together, and no trajectory is cut short or wasted as in
-    a tree of doublings.
+    a tree of doublings. A trajectory follows the target's rough density where that is cheaper, and its end is
+    then accepted by the density.
 
     Parameters
     ----------
@@ -70,6 +90,8 @@ class Lockstep:
     warmup: int = 100
     max_steps: int = 64
 
+    reversible: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         _check(self)
 
@@ -81,7 +103,7 @@ class Lockstep:
         steps = jnp.clip(steps, 1, self.max_steps).astype(int)
         mass = jnp.ones(state.position.size)
         state, info = _hmc(own, state, density, step_size, mass, steps)
-        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
+        return state, _moved(info, steps)
 
 
 @final
@@ -106,6 +128,8 @@ class NUTS:
     warmup: int = 100
     max_doublings: int = 8
 
+    reversible: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         _check(self)
 
@@ -116,7 +140,7 @@ class NUTS:
         mass = jnp.ones(state.position.size)
         state, info = _nuts(own, state, density, step_size, mass, self.max_doublings)
         steps = jnp.asarray(info.num_integration_steps, dtype=int)
-        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
+        return state, _moved(info, steps)
 
 
 Sampler = Lockstep | NUTS
@@ -129,7 +153,7 @@ def advance(
     metric: Metric,
     rivals: Rivals,
     position: Float[Array, " D"],
-    chain: Int[Array, ""],
+    number: Int[Array, ""],
     key: Key[Array, ""],
     step_size: Float[Array, ""],
     iterations: Int[Array, ""],
@@ -142,7 +166,7 @@ def advance(
         How to move.
     target, metric, rivals
         The posterior, the map that makes it round, and the variables to swap.
-    position, chain
+    position, number
         Where the chain is, and its number, which makes its random numbers its own.
     key
         Random key, the same for all chains.
@@ -151,42 +175,84 @@ def advance(
     iterations
         How many.
     """
+    # A move that is reversible for one density can be corrected for another; NUTS follows the density.
+    rough = sampler.reversible and target.has_rough
 
     def density(z: Float[Array, " D"]) -> Float[Array, ""]:
         return target.log_density(metric.forward(z))
 
-    def iterate(i: Array, carry: tuple[HMCState, Stretch]) -> tuple[HMCState, Stretch]:
-        state, stretch = carry
+    def followed(z: Float[Array, " D"]) -> Float[Array, ""]:
+        return target.log_density(metric.forward(z), rough=rough)
+
+    def at(z: Float[Array, " D"]) -> Chain:
+        state = blackjax.hmc.init(z, followed)
+        return Chain(state, density(z) if rough else state.logdensity)
+
+    def iterate(i: Array, carry: tuple[Chain, Stretch]) -> tuple[Chain, Stretch]:
+        chain, stretch = carry
         both = jax.random.fold_in(key, i)
         common = jax.random.fold_in(both, 0)
-        for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
-        state, moved = sampler.move(density, state, common, for_move, step_size)
+        for_move, for_swap, for_choice = jax.random.split(jax.random.fold_in(both, number + 1), 3)
+        state, moved = sampler.move(followed, chain.state, common, for_move, step_size)
+        if rough:
+            chain, moved = _correct(density, chain, state, moved, for_choice)
+        else:
+            chain = Chain(state, state.logdensity)
         if rivals and target.prior.selects:
-            state = _swap(target, metric, rivals, density, state, for_swap)
-        row = Stretch(metric.forward(state.position), state.logdensity, *moved)
-        return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
+            chain = _swap(target, metric, rivals, at, chain, for_swap)
+        row = Stretch(metric.forward(chain.state.position), chain.log_density, *moved)
+        return chain, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
 
-    state = blackjax.hmc.init(metric.inverse(position), density)
     empty = Stretch(
         positions=jnp.zeros((CHUNK, position.size)),
         log_density=jnp.zeros(CHUNK),
         acceptance=jnp.zeros(CHUNK),
+        by_energy=jnp.zeros(CHUNK),
         divergent=jnp.zeros(CHUNK, dtype=bool),
         steps=jnp.zeros(CHUNK, dtype=int),
     )
-    return jax.lax.fori_loop(0, iterations, iterate, (state, empty))[1]
+    return jax.lax.fori_loop(0, iterations, iterate, (at(metric.inverse(position)), empty))[1]
+
+
+def _correct(
+    density: Density, old: Chain, new: HMCState, moved: Moved, key: Key[Array, ""]
+) -> tuple[Chain, Moved]:
+    """Accept the end of a trajectory that followed a rough density ρ by the density π.
+
+    The move is reversible for ρ, so the rule of Metropolis and Hastings asks for π(x')/π(x) · ρ(x)/ρ(x').
+    """
+    stayed = jnp.all(new.position == old.state.position)
+    log_density = jax.lax.cond(stayed, lambda: old.log_density, lambda: density(new.position))
+    gain = log_density - old.log_density - (new.logdensity - old.state.logdensity)
+    gain = jnp.where(jnp.isnan(gain), -jnp.inf, gain)
+    chain = _chosen(gain, key, Chain(new, log_density), old)
+    return chain, moved._replace(acceptance=moved.by_energy * jnp.exp(jnp.minimum(gain, 0.0)))
 
 
 def _swap(
-    target: Target, metric: Metric, rivals: Rivals, density: Density, state: HMCState, key: Key[Array, ""]
-) -> HMCState:
+    target: Target,
+    metric: Metric,
+    rivals: Rivals,
+    at: Callable[[Float[Array, " D"]], Chain],
+    chain: Chain,
+    key: Key[Array, ""],
+) -> Chain:
     """One proposal to swap two rivals, accepted by the rule of Metropolis and Hastings."""
     for_pair, for_choice = jax.random.split(key)
-    swapped, log_ratio = propose_swap(rivals, target, metric.forward(state.position), for_pair)
-    proposal = blackjax.hmc.init(metric.inverse(swapped), density)
-    gain = proposal.logdensity - state.logdensity + log_ratio
-    accept = jnp.log(jax.random.uniform(for_choice)) < jnp.where(jnp.isnan(gain), -jnp.inf, gain)
-    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state)
+    swapped, log_ratio = propose_swap(rivals, target, metric.forward(chain.state.position), for_pair)
+    proposal = at(metric.inverse(swapped))
+    gain = proposal.log_density - chain.log_density + log_ratio
+    return _chosen(jnp.where(jnp.isnan(gain), -jnp.inf, gain), for_choice, proposal, chain)
+
+
+def _chosen(gain: Float[Array, ""], key: Key[Array, ""], proposal: Chain, chain: Chain) -> Chain:
+    accept = jnp.log(jax.random.uniform(key)) < gain
+    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, chain)
+
+
+def _moved(info: Any, steps: Int[Array, ""]) -> Moved:
+    acceptance = jnp.nan_to_num(info.acceptance_rate)
+    return Moved(acceptance, acceptance, info.is_divergent, steps)
 
 
 def _check(sampler: Sampler) -> None:

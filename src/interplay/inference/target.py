@@ -1,6 +1,7 @@
 """What a sampler sees of a model: a log density of a vector, and quantities to watch."""
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import jax
@@ -55,7 +56,7 @@ class Target:
     n: Number
     p: int
 
-    @property
+    @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each part of a position, in the order of the vector."""
         return self._shapes(self.p)
@@ -65,7 +66,7 @@ class Target:
         """Length of the vector."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
-    @property
+    @cached_property
     def locals(self) -> Int[np.ndarray, " k"]:
         """Coordinates that belong to a variable each, such as log λ_i; the others are global."""
         parts, start = [], 0
@@ -87,9 +88,14 @@ class Target:
         template = {name: jnp.zeros(shape) for name, shape in self.shapes.items()}
         return ravel_pytree(template)[1](x)
 
-    def log_density(self, x: Float[Array, " D"]) -> Float[Array, ""]:
-        """Unnormalised log posterior density of a vector."""
-        return log_density(self.prior, self.engine, self.n, self.p)(self.unflatten(x))
+    @property
+    def has_rough(self) -> bool:
+        """Whether a rough density is cheaper than the density."""
+        return self.engine.has_rough and self.prior.selects
+
+    def log_density(self, x: Float[Array, " D"], *, rough: bool = False) -> Float[Array, ""]:
+        """Unnormalised log posterior density of a vector, or something near it that is cheaper."""
+        return log_density(self.prior, self.engine, self.n, self.p, rough=rough)(self.unflatten(x))
 
     def watch(self, x: Float[Array, " D"], spread: Bool[Array, ""]) -> Watched:
         """The paper's symbols, each main effect's conditional mean and, if asked, standard deviation.

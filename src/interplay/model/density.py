@@ -1,6 +1,7 @@
 """Prior and marginal likelihood together: the log density that a sampler sees."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +10,12 @@ from jaxtyping import Array, Float
 from interplay.model.marginal import Engine
 from interplay.model.priors.base import Number, Position, Prior
 
+T = TypeVar("T")
 
-def log_density(prior: Prior, engine: Engine, n: Number, p: int) -> Callable[[Position], Float[Array, ""]]:
+
+def log_density(
+    prior: Prior, engine: Engine, n: Number, p: int, *, rough: bool = False
+) -> Callable[[Position], Float[Array, ""]]:
     """The unnormalised log posterior of an unconstrained position.
 
     Where it is not a number, or its gradient is not, the density is −inf with a zero gradient, so that a
@@ -24,6 +29,8 @@ def log_density(prior: Prior, engine: Engine, n: Number, p: int) -> Callable[[Po
         The data, made ready by `engine`.
     n, p
         Rows (`Design.total_weight`) and variables of the data.
+    rough
+        Whether to take the engine's rough likelihood wherever that is near enough.
     """
     prior.check(p)
     if jnp.zeros(()).dtype != jnp.float64:
@@ -32,19 +39,26 @@ def log_density(prior: Prior, engine: Engine, n: Number, p: int) -> Callable[[Po
             " `with jax.enable_x64(True):`."
         )
 
-    def raw(position: Position) -> Float[Array, ""]:
+    def raw(position: Position, using: Engine) -> Float[Array, ""]:
         hyperparameters = prior.constrain(position, n, p)
         variances = prior.variances(hyperparameters, p)
-        likelihood = engine.log_likelihood(variances, hyperparameters["sigma"])
+        likelihood = using.log_likelihood(variances, hyperparameters["sigma"])
         return prior.log_density(position, n, p) + likelihood
+
+    def apply(function: Callable[[Position, Engine], T], position: Position) -> T:
+        if not rough:
+            return function(position, engine)
+        hyperparameters = prior.constrain(position, n, p)
+        smaller, near = engine.rough(prior.variances(hyperparameters, p), hyperparameters["sigma"])
+        return jax.lax.cond(near, lambda: function(position, smaller), lambda: function(position, engine))
 
     @jax.custom_vjp
     def logdensity_fn(position: Position) -> Float[Array, ""]:
-        value = raw(position)
+        value = apply(raw, position)
         return jnp.where(jnp.isfinite(value), value, -jnp.inf)
 
     def forward(position: Position) -> tuple[Float[Array, ""], Position]:
-        value, gradient = jax.value_and_grad(raw)(position)
+        value, gradient = apply(jax.value_and_grad(raw), position)
         finite = jnp.isfinite(value)
         for leaf in jax.tree.leaves(gradient):
             finite &= jnp.all(jnp.isfinite(leaf))

@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from interplay.data.design import Design
 from interplay.model.kernel import assemble, diagonal, gram, pair_features
 from interplay.model.layout import Layout, layout
+from interplay.model.leading import count, leading
 from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gram
 from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
 from interplay.model.trees import Leaf, record
@@ -20,6 +21,9 @@ from interplay.model.variances import Variances, pair_variances
 from interplay.precision import double_precision
 
 Precision = Literal["float64", "float32"]
+
+LEFT_OUT = 10.0
+"""Most prior variance of all rows together, in units of σ², that a rough likelihood leaves out."""
 
 
 class KernelFactor(NamedTuple):
@@ -64,6 +68,19 @@ class KernelSpace:
         copies = None if r is None else r @ r - r.size
         dtype = self.columns.values.dtype
         return log_normal(self._gram(variances, sigma), sigma**2, self.y, copies, dtype)
+
+    @property
+    def has_rough(self) -> bool:
+        """Whether there are columns enough for a rough likelihood to be cheaper."""
+        return self._leading < self.columns.d
+
+    def rough(self, variances: Variances, sigma: Float[Array, ""]) -> "tuple[KernelSpace, Bool[Array, '']]":
+        """The leading columns, for likelihoods alone, and whether they come near enough at this position."""
+        r = self.root_weight
+        rows = self.y.size if r is None else r @ r
+        index, left_out = leading(variances, self.layout, self.columns.norms, rows, self._leading)
+        columns, layout = self.columns.taken(index), self.layout.taken(index)
+        return KernelSpace(self.X, self.y, layout, columns, 0.0, r), left_out < LEFT_OUT * sigma**2
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> KernelFactor:
         """Factor K + σ²I once, for any number of questions."""
@@ -111,6 +128,10 @@ class KernelSpace:
 
     def _features(self, terms: Terms) -> Float[Array, "n t"]:
         return self.weighted(term_features(self.X, self.layout, terms))
+
+    @property
+    def _leading(self) -> int:
+        return count(self.y.size, self.columns.d)
 
     def _gram(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, "n n"]:
         # As (K+σ²I)⁻¹ ⪯ I/σ², leaving out a matrix of trace t moves log p by at most ½ t/σ² (1 + yᵀy/σ²).

@@ -1,10 +1,11 @@
 """Which columns a variable owns, and the features whose inner products are powers of its kernel."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
 from interplay.model.trees import Leaf, record
@@ -48,6 +49,10 @@ class Layout:
         of level l is their inner product with the unit vector u_l, the row of that level.
         """
         return jnp.where(self.levels > 1, jnp.sqrt(self.levels / jnp.maximum(self.levels - 1, 1)), 1.0)
+
+    def taken(self, index: Int[Array, " h"]) -> "Layout":
+        """The layout of some of the columns; named pairs stay as they are."""
+        return replace(self, owner=self.owner[index], levels=self.levels[index], square=self.square[index])
 
 
 def layout(design: Design, pairs: Sequence[tuple[int, int]] = ()) -> Layout:

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from interplay.data.design import Design
 from interplay.model.kernelspace import Precision, kernel_space
@@ -29,6 +29,13 @@ class Engine(Protocol):
 
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
         """Log p(y | τ, σ)."""
+
+    @property
+    def has_rough(self) -> bool:
+        """Whether `rough` gives anything cheaper."""
+
+    def rough(self, variances: Variances, sigma: Float[Array, ""]) -> "tuple[Engine, Bool[Array, '']]":
+        """Something cheaper for likelihoods alone, and whether it comes near enough at this position."""
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> Factor:
         """The factor that every question about this draw needs."""

@@ -38,18 +38,24 @@ class Blocks:
         Columns, zero beyond the last, (blocks, columns in a block, n).
     levels
         Levels of each column's variable, (blocks, columns in a block).
-    square_norms
-        ‖f_i‖² of the features for k = 2, as the rows weigh, (d,): what truncation needs to bound what it
-        leaves out.
+    norms
+        ‖f_i‖² of the features for k = 1 and k = 2, as the rows weigh, (2, d): what truncation needs to tell
+        how much it leaves out.
     d, has_factors
         Number of columns; whether any variable has levels.
     """
 
     values: Leaf
     levels: Leaf
-    square_norms: Leaf
+    norms: Leaf
     d: int
     has_factors: bool
+
+    def taken(self, index: Int[Array, " h"]) -> "Blocks":
+        """Some of the columns, in one block."""
+        values = self.values.reshape(-1, self.values.shape[-1])[index]
+        levels = self.levels.reshape(-1)[index]
+        return Blocks(values[None], levels[None], self.norms[:, index], index.size, self.has_factors)
 
 
 def blocks(
@@ -68,11 +74,12 @@ def blocks(
     padding = count * width - d
     values = np.pad(np.asarray(X, dtype=dtype).T, ((0, padding), (0, 0))).reshape(count, width, n)
     levels = jnp.pad(layout.levels, (0, padding), constant_values=1.0)
-    squares = power(jnp.asarray(X), layout.levels[None], 2, has_factors=layout.has_factors) ** 2
+    features = [power(jnp.asarray(X), layout.levels[None], k, has_factors=layout.has_factors) for k in (1, 2)]
+    row_weights = jnp.ones(n) if weights is None else jnp.asarray(weights)
     return Blocks(
         values=jnp.asarray(values),
         levels=levels.reshape(count, width),
-        square_norms=jnp.sum(squares, 0) if weights is None else jnp.asarray(weights) @ squares,
+        norms=jnp.stack([row_weights @ f**2 for f in features]),
         d=d,
         has_factors=layout.has_factors,
     )
@@ -141,7 +148,7 @@ def _leading(
     count = max(LEADING, F.d // 32)
     if slack is None or 2 * count >= F.d:
         return None, jnp.asarray(False)
-    weight = jnp.abs(v) * F.square_norms
+    weight = jnp.abs(v) * F.norms[1]
     _, index = jax.lax.top_k(weight, count)
     return index, jnp.sum(weight.at[index].set(0.0)) < slack
 
@@ -165,10 +172,10 @@ def _gram(
         shaped = jnp.pad(w, (0, F.levels.size - F.d)).reshape(F.levels.shape)
         return jax.lax.scan(add, jnp.zeros((n, n), v.dtype), (F.values, F.levels, shaped))[0]
 
-    def of_leading() -> Float[Array, "n n"]:
-        return _lower_gram(_columns(F, index, k), w[index]).astype(v.dtype)
+    def of_leading(some: Int[Array, " h"]) -> Float[Array, "n n"]:
+        return _lower_gram(_features(F, some, k), w[some]).astype(v.dtype)
 
-    lower = of_all() if index is None else jax.lax.cond(suffices, of_leading, of_all)
+    lower = of_all() if index is None else jax.lax.cond(suffices, partial(of_leading, index), of_all)
     return jnp.tril(lower) + jnp.tril(lower, -1).T
 
 
@@ -189,16 +196,16 @@ def _quadratic_forms(
 
         return jax.lax.scan(forms, None, (F.values, F.levels))[1].reshape(-1)[: F.d]
 
-    def of_leading() -> Float[Array, " d"]:
-        return jnp.zeros(F.d, U.dtype).at[index].set(_triangular_forms(_columns(F, index, k), U))
+    def of_leading(some: Int[Array, " h"]) -> Float[Array, " d"]:
+        return jnp.zeros(F.d, U.dtype).at[some].set(_triangular_forms(_features(F, some, k), U))
 
-    forms = of_all() if index is None else jax.lax.cond(suffices, of_leading, of_all)
+    forms = of_all() if index is None else jax.lax.cond(suffices, partial(of_leading, index), of_all)
     return forms.astype(triangle.dtype)
 
 
-def _columns(F: Blocks, index: Int[Array, " h"] | None, k: int) -> Float[Array, "h n"]:
-    x = F.values.reshape(-1, F.values.shape[-1])[index]
-    return power(x, F.levels.reshape(-1)[index][:, None], k, has_factors=F.has_factors)
+def _features(F: Blocks, index: Int[Array, " h"], k: int) -> Float[Array, "h n"]:
+    some = F.taken(index)
+    return power(some.values[0], some.levels[0][:, None], k, has_factors=F.has_factors)
 
 
 def _lower_gram(f: Float[Array, "b n"], w: Float[Array, " b"]) -> Float[Array, "n n"]:

@@ -9,7 +9,10 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
 SMALL = 64
-"""Size up to which a triangle is inverted by substitution."""
+"""Size up to which a triangle in a larger one is inverted by substitution."""
+
+BY_SUBSTITUTION = 256
+"""Size up to which all is done by substitution: products would gain less than their parts cost."""
 
 
 def stripes(n: int, count: int) -> list[tuple[int, int]]:
@@ -23,6 +26,10 @@ def inverse_triangle(lower: Float[Array, "n n"], dtype: DTypeLike) -> Float[Arra
     Single precision errs by some 10⁻⁷ √cond(LLᵀ) of the largest entry, as L itself is precise.
     """
     n = lower.shape[0]
+    if n <= BY_SUBSTITUTION:
+        single = lower.astype(dtype)
+        inverse = solve_triangular(single, jnp.eye(n, dtype=dtype), lower=True)
+        return jnp.tril(solve_triangular(single, inverse, lower=True, trans=1)).astype(lower.dtype)
     inverse = _inverse(lower.astype(dtype))
     rows = [
         jnp.pad(inverse[start:, start:stop].T @ inverse[start:, :stop], ((0, 0), (0, n - stop)))

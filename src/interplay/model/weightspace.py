@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from interplay.data.design import Design
 from interplay.model.layout import Layout, layout
@@ -63,6 +63,15 @@ class WeightSpace:
     def log_likelihood(self, variances: Variances, sigma: Float[Array, ""]) -> Float[Array, ""]:
         """Log p(y | τ, σ), from the sufficient statistics."""
         return log_normal(self._prior(variances), sigma**2, self.statistics)
+
+    @property
+    def has_rough(self) -> bool:
+        """There is nothing cheaper than the likelihood itself."""
+        return False
+
+    def rough(self, variances: Variances, sigma: Float[Array, ""]) -> "tuple[WeightSpace, Bool[Array, '']]":
+        """The same, as there is nothing cheaper."""
+        return self, jnp.asarray(True)
 
     def factorise(self, variances: Variances, sigma: Float[Array, ""]) -> WeightFactor:
         """Find the posterior of all coefficients, for any number of questions."""
