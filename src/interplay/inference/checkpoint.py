@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from interplay.inference.atomic import check_writable, written_whole
+from interplay.inference.kept import Kept
 from interplay.inference.metric import Metric
 from interplay.inference.run import Job, State
 
@@ -118,7 +119,7 @@ def read(path: Path, run: dict[str, str]) -> State | None:
         log_step=float(data["log_step"]),
         log_steps=tuple(data["log_steps"].values.tolist()),
         metric=Metric(**metric),
-        kept=kept,
+        kept=Kept(kept),
         **json.loads(data.attrs["place"]),
     )
 

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from interplay.data.design import Design
 from interplay.inference.adaptation import EVERY, FIRST_STEP, SETTLE, corrected, relearned
+from interplay.inference.kept import Kept
 from interplay.inference.metric import Metric, first_metric
 from interplay.inference.rivals import Rivals
 from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
@@ -63,7 +64,7 @@ class State:
     log_steps: tuple[float, ...]
     metric: Metric
     history: Float[np.ndarray, "i c D"]
-    kept: dict[str, np.ndarray]
+    kept: Kept
     gradients: int
     seconds: float
 
@@ -101,6 +102,7 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
     chains = job.sampler.chains
     key = job.key(attempt, "start", 0)
     positions = starts(job.design, job.target, key, chains, 1 + 2 * attempt, workers)
+    release_memory()
     return State(
         attempt=attempt,
         phase="warm-up",
@@ -110,7 +112,7 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
         log_steps=(),
         metric=first_metric(positions, job.target.locals),
         history=np.zeros((0, *positions.shape)),
-        kept={},
+        kept=Kept(),
         gradients=0,
         seconds=0.0,
     )
@@ -124,15 +126,11 @@ def proceed(job: Job, state: State, most: int, workers: Workers) -> State:
     stretch = _advance(job, state, iterations, workers)
     kept = {**_watch(job, state, stretch.positions, workers), **_statistics(stretch)}
     kept = {name: _compact(values, job.target.p) for name, values in kept.items()}
-    joined = {
-        name: np.concatenate([state.kept[name], new], axis=1) if state.kept else new
-        for name, new in kept.items()
-    }
     return replace(
         state,
         iteration=state.iteration + iterations,
         positions=stretch.positions[-1],
-        kept=joined,
+        kept=state.kept.more(kept),
         gradients=state.gradients + _gradients(job, stretch),
     )
 
@@ -195,7 +193,11 @@ def _watch(
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], watched)
 
     chains = range(job.sampler.chains)
-    parts = workers(one, chains) if state.kept else first_alone(workers, one, chains)
+    if state.kept:
+        parts = workers(one, chains)
+    else:
+        parts = first_alone(workers, one, chains)
+        release_memory()
     watched = jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
     return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": watched.main_sd}
 

@@ -20,6 +20,7 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
+from interplay.inference.kept import Kept
 from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
@@ -140,7 +141,7 @@ def _first(state: State, limit: int) -> State:
     # Chunks are always whole, so that a run that stops can go on as if it had not, and are cut here.
     if not state.kept:
         return state
-    kept = {name: values[:, :limit] for name, values in state.kept.items()}
+    kept = Kept({name: values[:, :limit] for name, values in state.kept.items()})
     return replace(state, iteration=min(state.iteration, limit), kept=kept)
 
 

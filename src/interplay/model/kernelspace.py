@@ -94,8 +94,9 @@ class KernelSpace:
 
         mean = S_E Φ_Eᵀ α,  variance = S_E − S_E Φ_Eᵀ (K + σ²I)⁻¹ Φ_E S_E
         """
-        prior = marginal_prior(variances, self.layout, terms)
-        return _moments(factor, self._features(terms) * prior, prior)
+        prior, features = marginal_prior(variances, self.layout, terms), self._features(terms)
+        _, variance = _moments(factor, features * prior, prior)
+        return prior * (features.T @ factor.alpha), variance
 
     def joint(
         self, factor: KernelFactor, variances: Variances, terms: Terms

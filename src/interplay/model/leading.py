@@ -1,5 +1,7 @@
 """Which columns carry the Gram matrix, for a likelihood from these alone."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax.scipy.special import factorial
@@ -13,8 +15,12 @@ FEWEST = 64
 
 
 def count(n: int, d: int) -> int:
-    """How many of d columns lead: about as many as make the products cost what the factor does."""
-    wanted = max(FEWEST, 5 * n // 8)
+    """How many of d columns lead.
+
+    About as many as make the products cost what the factor does; more for more columns, of which each has
+    less, and together not.
+    """
+    wanted = max(FEWEST, 5 * n // 8, math.isqrt(32 * d))
     return wanted if 2 * wanted < d else d
 
 
