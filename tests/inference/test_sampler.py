@@ -35,7 +35,7 @@ def moved(sampler: Sampler, posterior: Target, none: Rivals, chain: int = 0, **c
         "step_size": jnp.asarray(0.3),
         "iterations": jnp.asarray(10),
     } | changes
-    stretch = advance(sampler, posterior, rivals=none, number=jnp.asarray(chain), **given)
+    stretch = advance(sampler, posterior, rivals=none, chain=jnp.asarray(chain), **given)
     return jax.tree.map(np.asarray, stretch)
 
 

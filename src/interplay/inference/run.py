@@ -149,7 +149,7 @@ def _warm_up(job: Job, state: State, workers: Workers) -> State:
     history = np.concatenate([state.history, stretch.positions])
     done = state.iteration + EVERY
     wanted = job.sampler.acceptance + state.attempt * (1.0 - job.sampler.acceptance) / 2.0
-    log_step = corrected(state.log_step, float(np.mean(stretch.by_energy)), wanted, length - done)
+    log_step = corrected(state.log_step, float(np.mean(stretch.acceptance)), wanted, length - done)
     return replace(
         state,
         iteration=done,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import blackjax
 import jax
 import jax.numpy as jnp
+from blackjax.mcmc.integrators import IntegratorState, velocity_verlet
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from interplay.inference.metric import Metric
@@ -23,31 +24,23 @@ Density = Callable[[Float[Array, " D"]], Float[Array, ""]]
 HMCState = Any
 """BlackJAX's state of a chain."""
 
+Integrator = Callable[[IntegratorState, Array], IntegratorState]
+"""From a state of a trajectory and a step size to the next."""
+
 
 class Moved(NamedTuple):
-    """What one iteration did.
-
-    Parameters
-    ----------
-    acceptance
-        The chance that where the trajectory ends was accepted, by all that is asked of it.
-    by_energy
-        The same by the change of energy along the trajectory alone, which the step size is tuned by.
-    divergent, steps
-        Whether it diverged; its number of steps.
-    """
+    """What one iteration did."""
 
     acceptance: Float[Array, ""]
-    by_energy: Float[Array, ""]
     divergent: Bool[Array, ""]
     steps: Int[Array, ""]
 
 
-class Chain(NamedTuple):
-    """Where a chain is: BlackJAX's state, which may follow a rough density, and the log density."""
+class Densities(NamedTuple):
+    """The log density, and the one whose gradient a trajectory follows: the same, or a rough one."""
 
-    state: HMCState
-    log_density: Float[Array, ""]
+    exact: Density
+    followed: Density
 
 
 class Stretch(NamedTuple):
@@ -56,7 +49,6 @@ class Stretch(NamedTuple):
     positions: Leaf
     log_density: Leaf
     acceptance: Leaf
-    by_energy: Leaf
     divergent: Leaf
     steps: Leaf
 
@@ -68,7 +60,7 @@ class Lockstep:
 
     Step size and metric are learned from all chains together, and no trajectory is cut short or wasted as in
     a tree of doublings. A trajectory follows the target's rough density where that is cheaper, and its end is
-    then accepted by the density.
+    accepted by the density.
 
     Parameters
     ----------
@@ -90,20 +82,30 @@ class Lockstep:
     warmup: int = 100
     max_steps: int = 64
 
-    reversible: ClassVar[bool] = True
+    may_be_rough: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check(self)
 
     def move(
-        self, density: Density, state: HMCState, common: Key[Array, ""], own: Key[Array, ""], step_size: Array
+        self,
+        densities: Densities,
+        state: HMCState,
+        common: Key[Array, ""],
+        own: Key[Array, ""],
+        step_size: Array,
     ) -> tuple[HMCState, Moved]:
         """One iteration of a chain, with a random key common to all chains and one of its own."""
         steps = jnp.ceil(2.0 * jax.random.uniform(common) * self.length / step_size)
         steps = jnp.clip(steps, 1, self.max_steps).astype(int)
         mass = jnp.ones(state.position.size)
-        state, info = _hmc(own, state, density, step_size, mass, steps)
-        return state, _moved(info, steps)
+        if densities.followed is densities.exact:
+            state, info = _hmc(own, state, densities.exact, step_size, mass, steps)
+        else:
+            # To BlackJAX the whole trajectory is one step.
+            kernel = blackjax.hmc.build_kernel(_rough_trajectory(densities, steps))
+            state, info = kernel(own, state, densities.exact, step_size, mass, 1)
+        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
 
 
 @final
@@ -128,19 +130,24 @@ class NUTS:
     warmup: int = 100
     max_doublings: int = 8
 
-    reversible: ClassVar[bool] = False
+    may_be_rough: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check(self)
 
     def move(
-        self, density: Density, state: HMCState, common: Key[Array, ""], own: Key[Array, ""], step_size: Array
+        self,
+        densities: Densities,
+        state: HMCState,
+        common: Key[Array, ""],
+        own: Key[Array, ""],
+        step_size: Array,
     ) -> tuple[HMCState, Moved]:
         """One iteration of a chain, with a random key common to all chains and one of its own."""
         mass = jnp.ones(state.position.size)
-        state, info = _nuts(own, state, density, step_size, mass, self.max_doublings)
+        state, info = _nuts(own, state, densities.exact, step_size, mass, self.max_doublings)
         steps = jnp.asarray(info.num_integration_steps, dtype=int)
-        return state, _moved(info, steps)
+        return state, Moved(jnp.nan_to_num(info.acceptance_rate), info.is_divergent, steps)
 
 
 Sampler = Lockstep | NUTS
@@ -153,7 +160,7 @@ def advance(
     metric: Metric,
     rivals: Rivals,
     position: Float[Array, " D"],
-    number: Int[Array, ""],
+    chain: Int[Array, ""],
     key: Key[Array, ""],
     step_size: Float[Array, ""],
     iterations: Int[Array, ""],
@@ -166,7 +173,7 @@ def advance(
         How to move.
     target, metric, rivals
         The posterior, the map that makes it round, and the variables to swap.
-    position, number
+    position, chain
         Where the chain is, and its number, which makes its random numbers its own.
     key
         Random key, the same for all chains.
@@ -175,84 +182,75 @@ def advance(
     iterations
         How many.
     """
-    # A move that is reversible for one density can be corrected for another; NUTS follows the density.
-    rough = sampler.reversible and target.has_rough
+    rough = sampler.may_be_rough and target.has_rough
 
-    def density(z: Float[Array, " D"]) -> Float[Array, ""]:
+    def exact(z: Float[Array, " D"]) -> Float[Array, ""]:
         return target.log_density(metric.forward(z))
 
-    def followed(z: Float[Array, " D"]) -> Float[Array, ""]:
-        return target.log_density(metric.forward(z), rough=rough)
+    def near(z: Float[Array, " D"]) -> Float[Array, ""]:
+        return target.log_density(metric.forward(z), rough=True)
 
-    def at(z: Float[Array, " D"]) -> Chain:
-        state = blackjax.hmc.init(z, followed)
-        return Chain(state, density(z) if rough else state.logdensity)
+    densities = Densities(exact, near if rough else exact)
 
-    def iterate(i: Array, carry: tuple[Chain, Stretch]) -> tuple[Chain, Stretch]:
-        chain, stretch = carry
+    def at(z: Float[Array, " D"]) -> HMCState:
+        state = blackjax.hmc.init(z, densities.followed)
+        return state._replace(logdensity=exact(z)) if rough else state
+
+    def iterate(i: Array, carry: tuple[HMCState, Stretch]) -> tuple[HMCState, Stretch]:
+        state, stretch = carry
         both = jax.random.fold_in(key, i)
         common = jax.random.fold_in(both, 0)
-        for_move, for_swap, for_choice = jax.random.split(jax.random.fold_in(both, number + 1), 3)
-        state, moved = sampler.move(followed, chain.state, common, for_move, step_size)
-        if rough:
-            chain, moved = _correct(density, chain, state, moved, for_choice)
-        else:
-            chain = Chain(state, state.logdensity)
+        for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
+        state, moved = sampler.move(densities, state, common, for_move, step_size)
         if rivals and target.prior.selects:
-            chain = _swap(target, metric, rivals, at, chain, for_swap)
-        row = Stretch(metric.forward(chain.state.position), chain.log_density, *moved)
-        return chain, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
+            state = _swap(target, metric, rivals, at, state, for_swap)
+        row = Stretch(metric.forward(state.position), state.logdensity, *moved)
+        return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
 
     empty = Stretch(
         positions=jnp.zeros((CHUNK, position.size)),
         log_density=jnp.zeros(CHUNK),
         acceptance=jnp.zeros(CHUNK),
-        by_energy=jnp.zeros(CHUNK),
         divergent=jnp.zeros(CHUNK, dtype=bool),
         steps=jnp.zeros(CHUNK, dtype=int),
     )
     return jax.lax.fori_loop(0, iterations, iterate, (at(metric.inverse(position)), empty))[1]
 
 
-def _correct(
-    density: Density, old: Chain, new: HMCState, moved: Moved, key: Key[Array, ""]
-) -> tuple[Chain, Moved]:
-    """Accept the end of a trajectory that followed a rough density ρ by the density π.
+def _rough_trajectory(densities: Densities, steps: Int[Array, ""]) -> Callable[..., Integrator]:
+    """All steps of a trajectory as one, along the followed density, with the exact one at its end.
 
-    The move is reversible for ρ, so the rule of Metropolis and Hastings asks for π(x')/π(x) · ρ(x)/ρ(x').
+    A leapfrog step is reversible and keeps volume whatever function of the position pushes it, so the change
+    of the exact energy decides whether the end is accepted (Metropolis and Hastings).
     """
-    stayed = jnp.all(new.position == old.state.position)
-    log_density = jax.lax.cond(stayed, lambda: old.log_density, lambda: density(new.position))
-    gain = log_density - old.log_density - (new.logdensity - old.state.logdensity)
-    gain = jnp.where(jnp.isnan(gain), -jnp.inf, gain)
-    chain = _chosen(gain, key, Chain(new, log_density), old)
-    return chain, moved._replace(acceptance=moved.by_energy * jnp.exp(jnp.minimum(gain, 0.0)))
+
+    def build(_: Density, kinetic_energy: Callable[..., Array]) -> Integrator:
+        step = velocity_verlet(densities.followed, kinetic_energy)
+
+        def trajectory(begin: IntegratorState, step_size: Array) -> IntegratorState:
+            end = jax.lax.fori_loop(0, steps, lambda _, state: step(state, step_size), begin)
+            return end._replace(logdensity=densities.exact(end.position))
+
+        return trajectory
+
+    return build
 
 
 def _swap(
     target: Target,
     metric: Metric,
     rivals: Rivals,
-    at: Callable[[Float[Array, " D"]], Chain],
-    chain: Chain,
+    at: Callable[[Float[Array, " D"]], HMCState],
+    state: HMCState,
     key: Key[Array, ""],
-) -> Chain:
+) -> HMCState:
     """One proposal to swap two rivals, accepted by the rule of Metropolis and Hastings."""
     for_pair, for_choice = jax.random.split(key)
-    swapped, log_ratio = propose_swap(rivals, target, metric.forward(chain.state.position), for_pair)
+    swapped, log_ratio = propose_swap(rivals, target, metric.forward(state.position), for_pair)
     proposal = at(metric.inverse(swapped))
-    gain = proposal.log_density - chain.log_density + log_ratio
-    return _chosen(jnp.where(jnp.isnan(gain), -jnp.inf, gain), for_choice, proposal, chain)
-
-
-def _chosen(gain: Float[Array, ""], key: Key[Array, ""], proposal: Chain, chain: Chain) -> Chain:
-    accept = jnp.log(jax.random.uniform(key)) < gain
-    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, chain)
-
-
-def _moved(info: Any, steps: Int[Array, ""]) -> Moved:
-    acceptance = jnp.nan_to_num(info.acceptance_rate)
-    return Moved(acceptance, acceptance, info.is_divergent, steps)
+    gain = proposal.logdensity - state.logdensity + log_ratio
+    accept = jnp.log(jax.random.uniform(for_choice)) < jnp.where(jnp.isnan(gain), -jnp.inf, gain)
+    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state)
 
 
 def _check(sampler: Sampler) -> None:
