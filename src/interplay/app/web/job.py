@@ -155,9 +155,9 @@ def stages(files: Files) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[:-1] if line]
 
 
-def progress(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[list[float | None]]]:
+def progress(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[list[int | float | None]]]:
     """The last stage, and draws, R-hat and ESS so far; a run that was begun anew is told from there."""
-    history: list[list[float | None]] = []
+    history: list[list[int | float | None]] = []
     last = None
     for stage in told:
         if not stage["draws"] and stage["phase"] == "checking" and last is not None:
