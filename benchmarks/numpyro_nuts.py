@@ -23,7 +23,7 @@ STRETCH = 25
 DRAWS = 1000
 """Draws of each chain after which sampling ends."""
 
-LIMIT, AFTER = 3000.0, 600.0
+LIMIT, AFTER = 1800.0, 600.0
 """Seconds after which it ends in any case: in all, and after the warm-up."""
 
 
