@@ -37,7 +37,8 @@ def test_equals_looking_at_all(
     by: By, numbers: int, factors: list[int], pairs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "BLOCK", 5)
-    monkeypatch.setattr(search, "CANDIDATES", 6)
+    for name, value in (("WIDE", 10), ("CANDIDATES", 6), ("LISTED", 4)):
+        monkeypatch.setattr(search, name, value)
     made, kernel, weight = problem(numbers, factors, n=18, pairs=pairs)
     mirrored = {v.start for v in made.variables if len(v.levels) == 2}
     terms = [term for term in interactions(made, range(made.p)) if not mirrored & set(term)]
@@ -52,6 +53,7 @@ def test_equals_looking_at_all(
 
 
 def test_dense_prior_whose_bounds_are_loose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "WIDE", 16)
     monkeypatch.setattr(search, "CANDIDATES", 8)
     monkeypatch.setattr(search, "TERMS", 16)
     made = make_design(22, n=15, numbers=20, factors=[])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from interplay.inference.kept import Kept
+from interplay.inference.kept import Kept, length
 
 
 def chunk(seed: int, length: int = 5) -> dict[str, np.ndarray]:
@@ -33,7 +33,7 @@ def test_grows_as_by_joining(at_once: int, monkeypatch: pytest.MonkeyPatch) -> N
     kept, chunks = Kept(), [chunk(seed) for seed in range(9)]
     for count, new in enumerate(chunks, start=1):
         kept = kept.more(new)
-        assert kept.length == 5 * count
+        assert length(kept) == 5 * count
         same(kept, joined(*chunks[:count]))
 
 

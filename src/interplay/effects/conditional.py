@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from interplay.inference.threads import SINGLE_THREAD, workers
+from interplay.inference.threads import SINGLE_THREAD, first_alone, release_memory, workers
 from interplay.model.marginal import Engine, Factor
+from interplay.model.pairscreen import PairScreen
 from interplay.model.terms import Term, Terms, as_arrays
 from interplay.model.variances import Variances
 from interplay.precision import double_precision
@@ -22,7 +23,7 @@ TERMS, FEWEST = 4096, 64
 """Terms or rows at a time, which bounds the memory at O(n) for each of them; and the fewest that answers are
 compiled for. Between these, they are compiled for powers of two only."""
 
-PARTS, FACTORS = 8, 2**26
+PARTS, FACTORS = 8, 2**24
 """Parts that the draws are split into for the worker threads, or more: the factors of each take at most so
 many bytes."""
 
@@ -69,6 +70,11 @@ class Conditional:
         """Mean and standard deviation of the regression function at new rows, in each draw."""
         return self._in_parts("predict", rows, jnp.asarray)
 
+    @double_precision
+    def pair_screen(self) -> PairScreen | None:
+        """Bounds on the interactions of all pairs; None where pairs are few."""
+        return self.engine.pair_screen(self.variances, jnp.asarray(self.sigma), self.over_draws)
+
     def over_draws(self, answer: Callable[[Factor, Variances], Tree]) -> Tree:
         """What a function of stacks of draws gives for all of them, in threads; arrays come as NumPy's.
 
@@ -88,8 +94,8 @@ class Conditional:
             return jax.tree.map(np.asarray, answer(factors, some))
 
         with workers() as crew:
-            # The first goes alone: two threads would compile the same function twice.
-            parts = [*crew(one, [0]), *crew(one, range(1, len(places)))]
+            parts = first_alone(crew, one, range(len(places)))
+        release_memory()
         return jax.tree.map(lambda *leaves: np.concatenate(leaves)[: len(sigma)], *parts)
 
     def _part(self, draws: int) -> int:

@@ -1,10 +1,10 @@
 """The strongest of all pairs, found block by block, without ever holding p² numbers.
 
-A bound on |mean|/sd that needs no factor passes over all pairs; the exact value is then computed for those
-whose bound could place them among the strongest.
+Bounds that need no data but norms pass over all pairs; those whose bound could place them among the strongest
+get a closer one, in O(n) a draw; and those whose closer one still could, the exact posterior.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import jax.numpy as jnp
@@ -14,14 +14,15 @@ from jaxtyping import Float, Int
 from interplay.data.design import Design
 from interplay.effects.conditional import TERMS, Conditional
 from interplay.effects.mixture import Mixture
+from interplay.model.pairscreen import PairScreen
 from interplay.model.terms import Term
 from interplay.precision import double_precision
 
 BLOCK = 1024
 """Columns on each side of a block of pairs."""
 
-CANDIDATES = 1000
-"""Fewest pairs whose exact posterior is computed."""
+WIDE, CANDIDATES, LISTED = 2**16, 1000, 1024
+"""Fewest pairs that get a closer bound; that get the exact posterior; pairs that are bounded at a time."""
 
 By = Literal["ratio", "mean"]
 
@@ -44,6 +45,25 @@ class _Ranked:
 
 
 _NONE = _Ranked(np.zeros(0), np.zeros((0, 2), dtype=int), -np.inf)
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """The strongest pairs so far, strongest first, with their posteriors."""
+
+    terms: list[Term]
+    mixture: Mixture
+    scores: Float[np.ndarray, " t"]
+
+    def add(self, terms: list[Term], mixture: Mixture, size: int, by: By) -> "_Exact":
+        terms = self.terms + terms
+        means, sds = (
+            np.concatenate([getattr(self.mixture, name), getattr(mixture, name)], axis=1)
+            for name in ("means", "sds")
+        )
+        scores = np.concatenate([self.scores, _score(mixture.mean, mixture.sd, by)])
+        order = np.argsort(-scores, kind="stable")[:size]
+        return _Exact([terms[k] for k in order], Mixture(means[:, order], sds[:, order]), scores[order])
 
 
 @double_precision
@@ -72,37 +92,29 @@ def strongest_pairs(
         raise ValueError(f"by={by!r}: expected one of {', '.join(map(repr, get_args(By)))}.")
     if size < 1:
         raise ValueError(f"size={size!r}: expected how many pairs are wanted, at least 1.")
-    candidates = max(CANDIDATES, 4 * size) if by == "ratio" else size
+    screen = conditional.pair_screen()
+    if screen is None:
+        found = _exact(conditional, _all(design), size, by)
+        return found.terms, found.mixture
+    growth = 1
     while True:
-        ranked = _pass_over(conditional, design, candidates, by)
-        best = _exact(conditional, ranked, size, by)
+        ranked = _pass_over(screen, design, growth * max(WIDE, 4 * size), by)
+        ranked = _closer(screen, ranked, growth * max(CANDIDATES, 4 * size), by)
+        found = _exact(conditional, ranked, size, by)
         # A pair that was let go has a bound of at most `let_go`: it cannot be stronger than these.
-        if by == "mean" or len(best.scores) < size or best.scores[-1] >= ranked.let_go:
-            terms: list[Term] = [(int(i), int(j)) for i, j in best.pairs]
-            return terms, Mixture(*conditional.effects(terms))
-        candidates *= 8
+        if len(found.scores) < size or found.scores[-1] >= ranked.let_go:
+            return found.terms, found.mixture
+        growth *= 8
 
 
-def _exact(conditional: Conditional, ranked: _Ranked, size: int, by: By) -> _Ranked:
-    """The best of the candidates, from the highest bound down until no other can be among them."""
-    best = _NONE
-    for start in range(0, len(ranked.scores), TERMS):
-        if len(best.scores) == size and best.scores[-1] >= ranked.scores[start]:
-            break
-        pairs = ranked.pairs[start : start + TERMS]
-        mixture = Mixture(*conditional.effects([(int(i), int(j)) for i, j in pairs]))
-        best = best.add(_score(mixture.mean, mixture.sd, by), pairs, size)
-    return best
-
-
-def _pass_over(conditional: Conditional, design: Design, size: int, by: By) -> _Ranked:
-    screen = conditional.engine.pair_screen(conditional.variances, jnp.asarray(conditional.sigma))
+def _pass_over(screen: PairScreen, design: Design, size: int, by: By) -> _Ranked:
+    """The pairs with the highest bounds."""
     ranked = _NONE
     blocks = np.split(_columns(design), np.arange(BLOCK, design.d, BLOCK))
     for position, left in enumerate(blocks):
         for right in blocks[position:]:
-            mean, least_sd = (np.asarray(part) for part in screen(jnp.asarray(left), jnp.asarray(right)))
-            scores = _score(mean, least_sd, by)
+            mean, ratio = screen.bounds(jnp.asarray(left), jnp.asarray(right))
+            scores = np.asarray(mean if by == "mean" else ratio)
             i, j = np.nonzero(design.owner[left][:, None] < design.owner[right][None])
             scores = scores[i, j]
             keep = (
@@ -110,6 +122,42 @@ def _pass_over(conditional: Conditional, design: Design, size: int, by: By) -> _
             )
             ranked = ranked.add(scores[keep], np.column_stack([left[i[keep]], right[j[keep]]]), size)
     return ranked
+
+
+def _closer(screen: PairScreen, ranked: _Ranked, size: int, by: By) -> _Ranked:
+    """The pairs with the highest closer bounds, which are no higher than those before."""
+    best = replace(_NONE, let_go=ranked.let_go)
+    for start in range(0, len(ranked.scores), LISTED):
+        if len(best.scores) == size and best.scores[-1] >= ranked.scores[start]:
+            return replace(best, let_go=max(best.let_go, float(ranked.scores[start])))
+        pairs = ranked.pairs[start : start + LISTED]
+        mean, least_sd = (
+            np.asarray(part)[: len(pairs)] for part in screen.moments(jnp.asarray(_padded(pairs)))
+        )
+        best = best.add(_score(mean, least_sd, by), pairs, size)
+    return best
+
+
+def _exact(conditional: Conditional, ranked: _Ranked, size: int, by: By) -> _Exact:
+    """The best of the candidates, from the highest bound down until no other can be among them."""
+    nothing = np.zeros((len(conditional.sigma), 0))
+    best = _Exact([], Mixture(nothing, nothing), np.zeros(0))
+    for start in range(0, len(ranked.scores), TERMS):
+        if len(best.scores) == size and best.scores[-1] >= ranked.scores[start]:
+            break
+        terms: list[Term] = [(int(i), int(j)) for i, j in ranked.pairs[start : start + TERMS]]
+        best = best.add(terms, Mixture(*conditional.effects(terms)), size, by)
+    return best
+
+
+def _all(design: Design) -> _Ranked:
+    columns = _columns(design)
+    i, j = np.nonzero(design.owner[columns][:, None] < design.owner[columns][None])
+    return _Ranked(np.full(len(i), np.inf), np.column_stack([columns[i], columns[j]]), -np.inf)
+
+
+def _padded(pairs: Int[np.ndarray, "t 2"]) -> Int[np.ndarray, "l 2"]:
+    return np.concatenate([pairs, np.repeat(pairs[-1:], LISTED - len(pairs), axis=0)])
 
 
 def _columns(design: Design) -> Int[np.ndarray, " c"]:

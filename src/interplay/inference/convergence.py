@@ -9,6 +9,7 @@ from arviz_stats.base.array import array_stats
 from jaxtyping import Float
 
 from interplay.data.design import Design
+from interplay.inference.kept import length
 
 R_HAT = 1.01
 ESS = 400.0
@@ -21,6 +22,9 @@ MOST_THAT_MATTER = 20
 
 LEAST_DRAWS = 8
 """Draws of each chain below which nothing is said of convergence."""
+
+COLUMNS = 256
+"""Main effects that are looked at together, which bounds the memory."""
 
 Series = Float[np.ndarray, "c i"]
 
@@ -45,7 +49,7 @@ class Judge:
 
     def converged(self, kept: dict[str, np.ndarray]) -> bool:
         """Whether every quantity has converged; stops at the first that has not."""
-        if _length(kept) < LEAST_DRAWS:
+        if length(kept) < LEAST_DRAWS:
             return False
         columns = {f"effect[{label}]": column for column, label in enumerate(self._design.labels)}
         scales = dict(_scales_and_kappa(kept, self._design))
@@ -72,8 +76,8 @@ class Judge:
         return r_hat <= R_HAT and min(bulk, tail) >= ESS
 
     def _assess(self, kept: dict[str, np.ndarray], name: str, series: Series) -> tuple[float, float, float]:
-        if _length(kept) != self._length:
-            self._known, self._length = {}, _length(kept)
+        if length(kept) != self._length:
+            self._known, self._length = {}, length(kept)
         if name not in self._known:
             self._known[name] = assess(series)
         return self._known[name]
@@ -109,17 +113,18 @@ def _effect(kept: dict[str, np.ndarray], design: Design, column: int) -> tuple[s
 def _suspicious(values: Float[np.ndarray, "c i q"]) -> Iterator[int]:
     """All columns, those first whose split R-hat without ranks, which is quick, is large."""
     half = values.shape[1] // 2
-    split = np.concatenate([values[:, :half], values[:, -half:]])
-    within = np.maximum(split.var(axis=1, ddof=1).mean(axis=0), np.finfo(float).tiny)
-    yield from np.argsort(-split.mean(axis=1).var(axis=0, ddof=1) / within, kind="stable").tolist()
+    ratios = []
+    for start in range(0, values.shape[2], COLUMNS):
+        split = np.concatenate(
+            [part[:, :, start : start + COLUMNS] for part in (values[:, :half], values[:, -half:])]
+        )
+        within = np.maximum(split.var(axis=1, ddof=1).mean(axis=0), np.finfo(split.dtype).tiny)
+        ratios.append(split.mean(axis=1).var(axis=0, ddof=1) / within)
+    yield from np.argsort(-np.concatenate(ratios), kind="stable").tolist()
 
 
 def _table(rows: list[tuple[str, float, float, float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["quantity", "r_hat", "ess_bulk", "ess_tail"])
-
-
-def _length(kept: dict[str, np.ndarray]) -> int:
-    return next(iter(kept.values())).shape[1]
 
 
 def _globals(kept: dict[str, np.ndarray]) -> Iterator[tuple[str, Series]]:

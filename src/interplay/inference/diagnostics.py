@@ -136,7 +136,7 @@ def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c i d"]) -
     """
     known = ~np.isnan(sd[0, :, 0])
     mean, sd = mean[:, known], sd[:, known]
-    positive = ndtr(mean / np.maximum(sd, np.finfo(np.float64).tiny)).mean(axis=1)
+    positive = ndtr(mean / np.maximum(sd, np.finfo(sd.dtype).tiny)).mean(axis=1)
     low, high = positive.min(axis=0), positive.max(axis=0)
     up, down = (high >= 1.0 - SURE) & (low < 1.0 - UNSURE), (low <= SURE) & (high > UNSURE)
     return np.flatnonzero(up | down).tolist()

@@ -35,10 +35,6 @@ class Draws:
     def stacked(self, most: int | None = None) -> dict[str, np.ndarray]:
         """Draws of all chains one after the other, thinned evenly to at most a given number."""
         total = self.chains * self.length
-        keep = (
-            np.arange(total) if most is None or most >= total else np.linspace(0, total - 1, most).astype(int)
-        )
-        return {
-            name: values.reshape(total, *values.shape[2:])[keep]
-            for name, values in self.hyperparameters.items()
-        }
+        size = total if most is None else min(most, total)
+        chain, draw = np.divmod(np.linspace(0, total - 1, size).astype(int), self.length)
+        return {name: values[chain, draw] for name, values in self.hyperparameters.items()}

@@ -1,5 +1,6 @@
 """What is kept of the draws of a run, in arrays that grow in place."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +27,9 @@ class Kept(dict[str, np.ndarray]):
 
     _store: _Store | None = None
 
-    @property
-    def length(self) -> int:
-        """Draws of each chain."""
-        return next(iter(self.values())).shape[1] if self else 0
-
     def more(self, new: dict[str, np.ndarray]) -> "Kept":
         """The same with further draws."""
-        start, stop = self.length, self.length + Kept(new).length
+        start, stop = length(self), length(self) + length(new)
         store = self._store
         if store is None or store.used != start or any(b.shape[1] < stop for b in store.buffers.values()):
             store = _Store({name: _room(values, stop) for name, values in new.items()}, start)
@@ -47,7 +43,12 @@ class Kept(dict[str, np.ndarray]):
         return longer
 
 
+def length(kept: Mapping[str, np.ndarray]) -> int:
+    """Draws of each chain."""
+    return next(iter(kept.values())).shape[1] if kept else 0
+
+
 def _room(like: np.ndarray, least: int) -> np.ndarray:
-    chains, length, *shape = like.shape
-    in_bytes = AT_ONCE * length // max(like.nbytes, 1)
+    chains, draws, *shape = like.shape
+    in_bytes = AT_ONCE * draws // max(like.nbytes, 1)
     return np.empty((chains, max(2 * least, min(MANY, in_bytes)), *shape), dtype=like.dtype)

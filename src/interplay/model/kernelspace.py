@@ -7,17 +7,18 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jax.typing import DTypeLike
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from interplay.data.design import Design
 from interplay.model.kernel import assemble, diagonal, gram, pair_features
 from interplay.model.layout import Layout, layout
 from interplay.model.leading import count, leading
+from interplay.model.pairscreen import OverDraws, PairScreen
 from interplay.model.products import Blocks, blocks, truncated_gram, weighted_gram
-from interplay.model.terms import PairScreen, Terms, joint_prior, marginal_prior, term_features
+from interplay.model.terms import Terms, joint_prior, marginal_prior, term_features
 from interplay.model.trees import Leaf, record
 from interplay.model.triangle import inverse_triangle
-from interplay.model.variances import Variances, pair_variances
+from interplay.model.variances import Variances
 from interplay.precision import double_precision
 
 Precision = Literal["float64", "float32"]
@@ -114,14 +115,12 @@ class KernelSpace:
         cross = self.weighted(gram(variances, self.layout, self.X, rows))
         return _moments(factor, cross, diagonal(variances, self.layout, rows))
 
-    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
-        """Mean of each pair over the draws, and a bound on its sd that needs no factor.
-
-        As K ⪰ S_ij φ φᵀ, the conditional variance S_ij − S_ij² φᵀ(K+σ²I)⁻¹φ is at least
-        S_ij σ² / (σ² + S_ij ‖φ‖²): all pair means of one draw are one product of columns.
-        """
-        alpha = _alphas(self, variances, sigma)
-        return lambda left, right: _screen(self, variances, sigma, alpha, left, right)
+    def pair_screen(
+        self, variances: Variances, sigma: Float[Array, " s"], over_draws: OverDraws
+    ) -> PairScreen:
+        """Bounds on the interactions of all pairs, over a stack of draws."""
+        alpha = over_draws(lambda factors, _: factors.alpha)
+        return PairScreen(self.X, self.root_weight, self.layout, variances, sigma, alpha)
 
     def weighted(self, values: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """The same with each row times its root weight."""
@@ -192,41 +191,6 @@ def _moments(
     """Mean and variance of quantities with the given prior variances and covariances with the data."""
     whitened = solve_triangular(factor.lower, cross, lower=True)
     return cross.T @ factor.alpha, jnp.maximum(prior - jnp.sum(whitened**2, axis=0), 0.0)
-
-
-@jax.jit
-def _alphas(engine: KernelSpace, variances: Variances, sigma: Float[Array, " s"]) -> Float[Array, "s n"]:
-    return jax.lax.map(lambda draw: engine.factorise(*draw).alpha, (variances, sigma))
-
-
-@jax.jit
-def _screen(
-    engine: KernelSpace,
-    variances: Variances,
-    sigma: Float[Array, " s"],
-    alpha: Float[Array, "s n"],
-    left: Int[Array, " a"],
-    right: Int[Array, " b"],
-) -> tuple[Float[Array, "a b"], Float[Array, "a b"]]:
-    effects = engine.X * engine.layout.effect_scale
-    L, R = engine.weighted(effects[:, left]), effects[:, right]
-    norms = (L**2).T @ R**2
-    owners = engine.layout.owner[left], engine.layout.owner[right]
-
-    def add(
-        totals: tuple[Array, Array, Array], draw: tuple[Variances, Array, Array]
-    ) -> tuple[tuple[Array, Array, Array], None]:
-        variance, noise, residual = draw
-        prior = pair_variances(variance, *owners)
-        mean = prior * ((L * residual[:, None]).T @ R)
-        least = prior * noise**2 / (noise**2 + prior * norms)
-        return (totals[0] + mean, totals[1] + mean**2, totals[2] + least), None
-
-    zero = jnp.zeros(norms.shape)
-    (first, second, least), _ = jax.lax.scan(add, (zero, zero, zero), (variances, sigma, alpha))
-    mean = first / sigma.size
-    between = jnp.maximum(second / sigma.size - mean**2, 0.0)
-    return mean, jnp.sqrt(least / sigma.size + between)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))

@@ -7,8 +7,9 @@ from jaxtyping import Array, Bool, Float
 from interplay.data.design import Design
 from interplay.model.kernelspace import Precision, kernel_space
 from interplay.model.layout import Layout
+from interplay.model.pairscreen import OverDraws, PairScreen
 from interplay.model.priors.base import Prior
-from interplay.model.terms import PairScreen, Terms, dimension
+from interplay.model.terms import Terms, dimension
 from interplay.model.variances import Variances
 from interplay.model.weightspace import weight_space
 
@@ -55,8 +56,10 @@ class Engine(Protocol):
     ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """Mean and variance of the regression function at new rows."""
 
-    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
-        """From two sets of columns to mean and least sd of each pair, over a stack of draws."""
+    def pair_screen(
+        self, variances: Variances, sigma: Float[Array, " s"], over_draws: OverDraws
+    ) -> PairScreen | None:
+        """Bounds on the interactions of all pairs, over a stack of draws; None where pairs are few."""
 
 
 def engine(

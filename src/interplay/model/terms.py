@@ -1,11 +1,11 @@
 """Terms: which coefficients are meant, their features on the data and their prior covariance."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from interplay.data.design import Design
 from interplay.data.errors import DataError, nearest
@@ -15,9 +15,6 @@ from interplay.model.variances import Variances, term_variances
 
 Term = tuple[int, ...]
 """Columns of the design, sorted: () intercept, (i,) main effect, (i, j) interaction, (i, i) square."""
-
-PairScreen = Callable[[Int[Array, " a"], Int[Array, " b"]], tuple[Float[Array, "a b"], Float[Array, "a b"]]]
-"""Two sets of columns -> mean of the mixture, and no more than its sd, of the interaction of each pair."""
 
 
 @record()

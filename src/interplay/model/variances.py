@@ -1,5 +1,7 @@
 """The prior variances of all terms, held in O(p) numbers: where priors and kernels meet."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
@@ -91,16 +93,56 @@ def term_variances(
     return jnp.where(order == 0, variances.intercept, jnp.where(square, squared, product_form))
 
 
-def pair_variances(
-    variances: Variances, left: Int[Array, " a"], right: Int[Array, " b"]
+def mean_pair_variances(
+    variances: Variances, left: Int[Array, " a"], right: Int[Array, " b"], by: Float[Array, " s"]
 ) -> Float[Array, "a b"]:
-    """Prior variance of the interaction of every variable on the left with every one on the right."""
-    weights = variances.weights
-    S = jnp.einsum("m,ma,mb->ab", variances.orders[:, 1], weights[:, left], weights[:, right])
+    """Mean over a stack of draws of the prior variance, times `by`, of each variable's interaction with each.
+
+    Parameters
+    ----------
+    variances
+        Of each draw; every array has the draws as its first axis.
+    left, right
+        Variables.
+    by
+        A factor of each draw, not negative.
+    """
+    mean = _mean_products(variances.weights, by[:, None] * variances.orders[:, :, 1], left, right)
     if variances.nu is not None:
-        low, high = jnp.minimum(left[:, None], right), jnp.maximum(left[:, None], right)
-        S = _added(S, _named(variances, low, high))
-    return S
+        mean = _added(mean, _all_named(variances, (by[:, None] * variances.nu).mean(axis=0), left, right))
+    return mean
+
+
+def mean_pair_squares(
+    variances: Variances, left: Int[Array, " a"], right: Int[Array, " b"], by: Float[Array, " s"]
+) -> Float[Array, "a b"]:
+    """No less than the mean of the squared prior variance, times `by`: just that with a single component.
+
+    The square of a sum of k numbers is at most k times the sum of their squares.
+    """
+    parts = variances.weights.shape[1] + (variances.nu is not None)
+    squares = by[:, None] * variances.orders[:, :, 1] ** 2
+    mean = _mean_products(variances.weights**2, squares, left, right)
+    if variances.nu is not None:
+        mean += _all_named(variances, (by[:, None] * variances.nu**2).mean(axis=0), left, right)
+    return parts * mean
+
+
+def _mean_products(
+    weights: Float[Array, "s m p"],
+    factors: Float[Array, "s m"],
+    left: Int[Array, " a"],
+    right: Int[Array, " b"],
+) -> Float[Array, "a b"]:
+    rows = weights.reshape(-1, weights.shape[-1])
+    return (rows[:, left] * factors.reshape(-1, 1)).T @ rows[:, right] / len(weights)
+
+
+def _all_named(
+    variances: Variances, nu: Float[Array, " k"], left: Int[Array, " a"], right: Int[Array, " b"]
+) -> Float[Array, "a b"]:
+    low, high = jnp.minimum(left[:, None], right), jnp.maximum(left[:, None], right)
+    return _named(replace(variances, nu=nu), low, high)
 
 
 def _added(a: Float[Array, "*s"], b: Float[Array, "*s"]) -> Float[Array, "*s"]:

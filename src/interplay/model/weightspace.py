@@ -6,11 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from interplay.data.design import Design
 from interplay.model.layout import Layout, layout
-from interplay.model.terms import PairScreen, Terms, as_arrays, column_products, marginal_prior, monomials
+from interplay.model.pairscreen import OverDraws
+from interplay.model.terms import Terms, as_arrays, column_products, marginal_prior, monomials
 from interplay.model.trees import Leaf, record
 from interplay.model.variances import Variances
 from interplay.precision import double_precision
@@ -100,9 +101,8 @@ class WeightSpace:
         """Posterior mean and variance of the regression function at new rows."""
         return _moments(factor, column_products(rows, self.monomials))
 
-    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"]) -> PairScreen:
-        """Mean and sd of each pair over the draws, exactly: with few coefficients no bound is needed."""
-        return lambda left, right: _screen(self, variances, sigma, left, right)
+    def pair_screen(self, variances: Variances, sigma: Float[Array, " s"], over_draws: OverDraws) -> None:
+        """None: with few coefficients all pairs can be asked for."""
 
     def _prior(self, variances: Variances) -> Float[Array, " D"]:
         if variances.degree != self.degree:
@@ -143,24 +143,6 @@ def weight_space(
         layout=layout(design, pairs),
         degree=degree,
     )
-
-
-@jax.jit
-def _screen(
-    engine: WeightSpace,
-    variances: Variances,
-    sigma: Float[Array, " s"],
-    left: Int[Array, " a"],
-    right: Int[Array, " b"],
-) -> tuple[Float[Array, "a b"], Float[Array, "a b"]]:
-    shape = left.size, right.size
-    columns = jnp.stack([jnp.repeat(left, right.size), jnp.tile(right, left.size)], axis=1)
-    terms = Terms(jnp.sort(columns, axis=1), jnp.zeros(len(columns), dtype=bool))
-    means, within = jax.lax.map(
-        lambda draw: engine.effects(engine.factorise(*draw), draw[0], terms), (variances, sigma)
-    )
-    sd = jnp.sqrt(jnp.mean(within, axis=0) + jnp.var(means, axis=0))
-    return jnp.mean(means, axis=0).reshape(shape), sd.reshape(shape)
 
 
 def _statistics(

@@ -80,7 +80,7 @@ class Prior(ABC):
         n, p
             Rows and variables.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} selects no variables: it has no such position.")
 
     @abstractmethod
     def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:
