@@ -19,6 +19,7 @@ from interplay.inference.convergence import (
     matter,
     scales,
 )
+from interplay.inference.kept import SPARSE
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def kept(design: Design, length: int, seed: int = 0, shift: float = 0.0) -> dict
         "kappa": np.exp(0.1 * random.normal(size=(*shape, design.p))) * np.array([3.0, 1.0, 2.0]),
         "intercept_scale": np.full(shape, 3.0),
         "main_mean": mains,
-        "main_sd": np.ones_like(mains),
+        "main_sd": np.ones_like(mains[:, ::SPARSE]),
     }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from interplay.inference.kept import Kept, length
+from interplay.inference.kept import SPARSE, Kept, length
 
 
 def chunk(seed: int, length: int = 5) -> dict[str, np.ndarray]:
@@ -12,6 +12,7 @@ def chunk(seed: int, length: int = 5) -> dict[str, np.ndarray]:
     return {
         "sigma": random.normal(size=(4, length)),
         "kappa": random.normal(size=(4, length, 7)).astype(np.float32),
+        "main_sd": random.normal(size=(4, -(-length // SPARSE), 7)),
         "steps": random.integers(9, size=(4, length)),
     }
 
@@ -54,3 +55,11 @@ def test_does_not_copy_what_is_there() -> None:
 
 def test_goes_on_from_plain_arrays() -> None:
     same(Kept(chunk(0)).more(chunk(1, length=2)), joined(chunk(0), chunk(1, length=2)))
+
+
+@pytest.mark.parametrize(("draws", "sparse"), [(1, 1), (5, 1), (6, 2), (50, 2)])
+def test_the_first_have_what_belongs_to_them(draws: int, sparse: int) -> None:
+    whole = joined(chunk(0), chunk(1))
+    first = Kept(whole).first(draws)
+    for name, values in first.items():
+        assert_array_equal(values, whole[name][:, : sparse if name == "main_sd" else draws])

@@ -16,6 +16,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
+from interplay.inference.kept import SPARSE
 from interplay.inference.progress import duration
 from interplay.inference.run import SINGLE_FROM
 from interplay.inference.sample import MAX_DRAWS
@@ -149,8 +150,7 @@ def _memory(design: Design, sampler: Lockstep, threads: int, draws: float | int)
     n, p, d = design.n, design.p, design.d
     data = 8 * design.X.size + 3 * 4 * design.X.size + 8 * min(n, 400) * d
     working = threads * (8 * 8 * n * n + 2 * 4 * n * d)
-    # Joining a chunk to the draws holds them twice for a moment.
-    kept = 2 * sampler.chains * draws * (p + 2 * d) * (4 if p >= SINGLE_FROM else 8)
+    kept = sampler.chains * draws * (p + d + d / SPARSE) * (4 if p >= SINGLE_FROM else 8)
     history = 2 * 8 * sampler.warmup * sampler.chains * p
     return PROGRAM + data + working + max(kept, history)
 

@@ -18,10 +18,10 @@ from interplay.model.pairscreen import PairScreen
 from interplay.model.terms import Term
 from interplay.precision import double_precision
 
-BLOCK = 1024
+BLOCK = 512
 """Columns on each side of a block of pairs."""
 
-WIDE, CANDIDATES, LISTED = 2**16, 1000, 1024
+WIDE, CANDIDATES, LISTED = 2**16, 1000, 256
 """Fewest pairs that get a closer bound; that get the exact posterior; pairs that are bounded at a time."""
 
 By = Literal["ratio", "mean"]

@@ -56,7 +56,8 @@ def write(path: Path, run: dict[str, str], state: State) -> None:
         variables[f"metric_{field.name}"] = (tuple(f"{field.name}_{k}" for k in range(values.ndim)), values)
     for name, values in state.kept.items():
         own = tuple(f"{name}_{k}" for k in range(values.ndim - 2))
-        variables[f"kept_{name}"] = (("chain", "draw", *own), values)
+        draw = "sparse_draw" if name == "main_sd" else "draw"
+        variables[f"kept_{name}"] = (("chain", draw, *own), values)
     attributes = {
         "interplay_checkpoint": FORMAT,
         "interplay_version": version("interplay"),

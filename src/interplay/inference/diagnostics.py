@@ -9,6 +9,7 @@ from jaxtyping import Float
 from scipy.special import ndtr
 
 from interplay.inference.convergence import ESS, LEAST_DRAWS, R_HAT
+from interplay.inference.kept import SPARSE
 
 Verdict = Literal["trust", "run longer", "do not report"]
 
@@ -129,13 +130,15 @@ def diagnose(
     )
 
 
-def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c i d"]) -> list[int]:
+def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c j d"]) -> list[int]:
     """Columns whose main effect has a sign that some chains are sure of, and others are not.
 
-    Draws without standard deviations (NaN, of all columns) are left out.
+    Parameters
+    ----------
+    mean, sd
+        Conditional means of each draw, and standard deviations of every fifth.
     """
-    known = ~np.isnan(sd[0, :, 0])
-    mean, sd = mean[:, known], sd[:, known]
+    mean = mean[:, ::SPARSE]
     positive = ndtr(mean / np.maximum(sd, np.finfo(sd.dtype).tiny)).mean(axis=1)
     low, high = positive.min(axis=0), positive.max(axis=0)
     up, down = (high >= 1.0 - SURE) & (low < 1.0 - UNSURE), (low <= SURE) & (high > UNSURE)

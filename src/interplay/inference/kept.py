@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+SPARSE = 5
+"""Standard deviations of main effects are computed, and kept, for one in so many draws."""
+
 AT_ONCE = 2**28
 """Bytes of an array that are reserved at once; the system gives memory when it is written to."""
 
@@ -17,9 +20,12 @@ class _Store:
     buffers: dict[str, np.ndarray]
     used: int
 
+    def has_room(self, stop: dict[str, int]) -> bool:
+        return all(buffer.shape[1] >= stop[name] for name, buffer in self.buffers.items())
+
 
 class Kept(dict[str, np.ndarray]):
-    """Arrays of what was kept of each draw, (c, i, …) each, by name.
+    """Arrays of what was kept of each draw, (c, i, …) each, by name; `main_sd` of every fifth.
 
     A longer one made by `more` shares its memory with the one that it was made of, which stays as it was: a
     long run is not copied again with each chunk. If two are made of one, the second is a copy.
@@ -29,23 +35,29 @@ class Kept(dict[str, np.ndarray]):
 
     def more(self, new: dict[str, np.ndarray]) -> "Kept":
         """The same with further draws."""
-        start, stop = length(self), length(self) + length(new)
+        start = {name: self[name].shape[1] if self else 0 for name in new}
+        stop = {name: start[name] + values.shape[1] for name, values in new.items()}
         store = self._store
-        if store is None or store.used != start or any(b.shape[1] < stop for b in store.buffers.values()):
-            store = _Store({name: _room(values, stop) for name, values in new.items()}, start)
+        if store is None or store.used != length(self) or not store.has_room(stop):
+            store = _Store({name: _room(values, stop[name]) for name, values in new.items()}, length(self))
             for name, values in self.items():
-                store.buffers[name][:, :start] = values
+                store.buffers[name][:, : start[name]] = values
         for name, values in new.items():
-            store.buffers[name][:, start:stop] = values
-        store.used = stop
-        longer = Kept({name: buffer[:, :stop] for name, buffer in store.buffers.items()})
+            store.buffers[name][:, start[name] : stop[name]] = values
+        store.used += length(new)
+        longer = Kept({name: buffer[:, : stop[name]] for name, buffer in store.buffers.items()})
         longer._store = store
         return longer
+
+    def first(self, draws: int) -> "Kept":
+        """What belongs to the first so many draws."""
+        ends = {name: -(-draws // SPARSE) if name == "main_sd" else draws for name in self}
+        return Kept({name: values[:, : ends[name]] for name, values in self.items()})
 
 
 def length(kept: Mapping[str, np.ndarray]) -> int:
     """Draws of each chain."""
-    return next(iter(kept.values())).shape[1] if kept else 0
+    return kept["sigma"].shape[1] if kept else 0
 
 
 def _room(like: np.ndarray, least: int) -> np.ndarray:

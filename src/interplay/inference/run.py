@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from interplay.data.design import Design
 from interplay.inference.adaptation import EVERY, FIRST_STEP, SETTLE, corrected, relearned
-from interplay.inference.kept import Kept
+from interplay.inference.kept import SPARSE, Kept
 from interplay.inference.metric import Metric, first_metric
 from interplay.inference.rivals import Rivals
 from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
@@ -24,9 +24,6 @@ PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
 
 SINGLE_FROM = 1000
 """Number of variables from which draws of what belongs to a variable are kept in single precision."""
-
-SPARSE = 5
-"""Standard deviations of main effects are computed for one in so many draws."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,8 @@ class State:
     history
         Positions of the warm-up, (i, c, D).
     kept
-        What was kept of each draw, each array (c, i, …): hyperparameters, `main_mean` and `main_sd` (NaN
-        where left out), and `log_density`, `acceptance`, `divergent`, `steps`.
+        What was kept of each draw, each array (c, i, …): hyperparameters, `main_mean`, of every fifth
+        `main_sd`, and `log_density`, `acceptance`, `divergent`, `steps`.
     gradients
         Gradients of the log density so far.
     seconds
@@ -118,17 +115,16 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
     )
 
 
-def proceed(job: Job, state: State, most: int, workers: Workers) -> State:
-    """Go on for one chunk, of at most some iterations while sampling."""
+def proceed(job: Job, state: State, workers: Workers) -> State:
+    """Go on for one chunk."""
     if state.phase == "warm-up":
         return _warm_up(job, state, workers)
-    iterations = min(CHUNK, most)
-    stretch = _advance(job, state, iterations, workers)
+    stretch = _advance(job, state, CHUNK, workers)
     kept = {**_watch(job, state, stretch.positions, workers), **_statistics(stretch)}
     kept = {name: _compact(values, job.target.p) for name, values in kept.items()}
     return replace(
         state,
-        iteration=state.iteration + iterations,
+        iteration=state.iteration + CHUNK,
         positions=stretch.positions[-1],
         kept=state.kept.more(kept),
         gradients=state.gradients + _gradients(job, stretch),
@@ -185,12 +181,8 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> Stret
 def _watch(
     job: Job, state: State, positions: Float[np.ndarray, "i c D"], workers: Workers
 ) -> dict[str, np.ndarray]:
-    iterations = len(positions)
-    padded = np.concatenate([positions, np.repeat(positions[-1:], CHUNK - iterations, axis=0)])
-
     def one(chain: int) -> Watched:
-        watched = watch(job.target, jnp.asarray(padded[:, chain]))
-        return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], watched)
+        return jax.tree.map(np.asarray, watch(job.target, jnp.asarray(positions[:, chain])))
 
     chains = range(job.sampler.chains)
     if state.kept:
@@ -199,7 +191,8 @@ def _watch(
         parts = first_alone(workers, one, chains)
         release_memory()
     watched = jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
-    return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": watched.main_sd}
+    main_sd = watched.main_sd[:, ::SPARSE]
+    return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": main_sd}
 
 
 @partial(jax.jit, compiler_options=SINGLE_THREAD)

@@ -20,7 +20,6 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
-from interplay.inference.kept import Kept
 from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
@@ -141,8 +140,7 @@ def _first(state: State, limit: int) -> State:
     # Chunks are always whole, so that a run that stops can go on as if it had not, and are cut here.
     if not state.kept:
         return state
-    kept = Kept({name: values[:, :limit] for name, values in state.kept.items()})
-    return replace(state, iteration=min(state.iteration, limit), kept=kept)
+    return replace(state, iteration=min(state.iteration, limit), kept=state.kept.first(limit))
 
 
 def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> State:
@@ -151,7 +149,7 @@ def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers
     if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
         anew = begin(job, 1, crew)
         return replace(anew, gradients=state.gradients)
-    return proceed(job, state, CHUNK, crew)
+    return proceed(job, state, crew)
 
 
 def _ending(
