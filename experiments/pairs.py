@@ -15,7 +15,7 @@ from interplay.effects.mixture import Mixture
 from interplay.effects.selection import FDR_CAP
 from interplay.model.kernelspace import KernelSpace, kernel_space
 from interplay.model.terms import Term
-from interplay.model.variances import Variances, pair_variances
+from interplay.model.variances import Variances
 from interplay.precision import double_precision
 
 
@@ -59,13 +59,13 @@ def _pass_over(
     """Mean over the draws, and a lower bound on the local false sign rate."""
     X = space.X
     norms = (X**2).T @ X**2
-    columns = jnp.arange(X.shape[1])
 
     def add(
         totals: tuple[Array, Array, Array], draw: tuple[Variances, Array]
     ) -> tuple[tuple[Array, Array, Array], None]:
         variance, noise = draw
-        prior = pair_variances(variance, columns, columns)
+        # SKIM has no pairs with a variance of their own.
+        prior = jnp.einsum("m,ma,mb->ab", variance.orders[:, 1], variance.weights, variance.weights)
         mean = prior * ((X * space.factorise(variance, noise).alpha[:, None]).T @ X)
         least_sd = jnp.sqrt(prior * noise**2 / (noise**2 + prior * norms))
         tail = ndtr(-jnp.abs(mean) / jnp.where(least_sd > 0, least_sd, 1.0))
