@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +18,7 @@ from interplay.model.kernelspace import KernelSpace, kernel_space
 from interplay.model.variances import Variances
 from interplay.precision import double_precision
 
-ENGINES = {
+ENGINES: dict[str, dict[str, Any]] = {
     "closed": {},
     "exact": {"tolerance": 0.0},
     "float32": {"precision": "float32"},
@@ -88,7 +89,7 @@ def _measure(n: int, p: int, effort: Effort, seed: int) -> list[Gradient]:
     for kind in WEIGHTS:
         variances = make_variances(kind, n, p, seed)
         calls = {name: partial(evaluate, variances) for name, evaluate in evaluations.items()}
-        times = interleave(calls | products, effort)
+        times = interleave({**calls, **products}, effort)
         # One n × p × n product for K1 and one n × n × p for its gradient: 4n²p flops.
         times |= {"limit": 2.0 * times.pop("product"), "limit32": 2.0 * times.pop("product32")}
         found.append(_compare(kind, design, variances, times, {name: call() for name, call in calls.items()}))

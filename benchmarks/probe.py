@@ -72,20 +72,18 @@ def measure(method: str, p: int, seed: int) -> Probe:
 
 
 def _time(evaluate: "Evaluation") -> tuple[list[float], float]:
-    def run() -> float:
-        nonlocal value
+    def run() -> tuple[float, float]:
         before = time.perf_counter()
         value = evaluate()
-        return time.perf_counter() - before
+        return time.perf_counter() - before, value
 
-    value = 0.0
     # The first may compile, and touches its memory for the first time.
-    first = run()
+    first, value = run()
     if first > PATIENCE:
         return [first], value
     seconds: list[float] = []
     while len(seconds) < 3 or (len(seconds) < MOST and sum(seconds) < BUDGET):
-        seconds.append(run())
+        seconds.append(run()[0])
     return seconds, value
 
 

@@ -51,7 +51,8 @@ def provenance(seed: int, threads: int) -> Provenance:
 def source(folders: Sequence[str] = MEASURED) -> str:
     """The start of a digest of the files in some folders of interplay."""
     # Found without being loaded.
-    folder = Path(str(find_spec("interplay").origin)).parent
+    found = find_spec("interplay")
+    folder = Path(str(found and found.origin)).parent
     digest = hashlib.sha256()
     for file in sorted(file for name in folders for file in (folder / name).rglob("*.py")):
         digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())

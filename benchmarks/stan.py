@@ -197,7 +197,7 @@ def _run(command: list[str], folder: str, limit: float | None) -> None:
 
 
 def _sample(source: Path, target: Path) -> None:
-    import stan
+    import stan  # type: ignore[import-untyped]
 
     request = json.loads(source.read_text())
     settings = request["settings"]
@@ -223,16 +223,16 @@ def _sample(source: Path, target: Path) -> None:
         return chains(name)[:, settings["warmup"] :]
 
     steps = chains("n_leapfrog__")
-    np.savez(
-        target,
-        gradients=steps[:, settings["warmup"] :].sum(),
-        warmup_gradients=steps[:, : settings["warmup"]].sum(),
-        divergences=after("divergent__").sum(),
-        step_size=after("stepsize__")[:, 0],
-        compile_seconds=built - start,
-        seconds=seconds,
+    sampled = {
+        "gradients": steps[:, settings["warmup"] :].sum(),
+        "warmup_gradients": steps[:, : settings["warmup"]].sum(),
+        "divergences": after("divergent__").sum(),
+        "step_size": after("stepsize__")[:, 0],
+        "compile_seconds": built - start,
+        "seconds": seconds,
         **{name: after(name) for name in QUANTITIES},
-    )
+    }
+    np.savez(target, allow_pickle=False, **sampled)
 
 
 if __name__ == "__main__":

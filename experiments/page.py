@@ -72,8 +72,8 @@ def _section(folder: Path, experiment: Experiment, quick: bool) -> str:
     found = records(folder / "experiments" / "results", tasks)
     head = f"## {experiment.title}\n\n{experiment.about}\n"
     if not any(record.done for record in found):
-        words = [one.note.strip().splitlines()[-1] for one in found[:1] if one.note]
-        return "\n".join([head, " ".join(["*Not run yet.*", *words]) + "\n"])
+        notes = [one.note.strip().splitlines()[-1] for one in found[:1] if one.note]
+        return "\n".join([head, " ".join(["*Not run yet.*", *notes]) + "\n"])
     picture = folder / "docs" / "experiments" / f"{experiment.name}.png"
     experiment.draw(found, picture)
     shown = [table.to_markdown() for table in experiment.tables(found)]

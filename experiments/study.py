@@ -32,8 +32,9 @@ def tasks(quick: bool) -> list[Task]:
         for n, p, scale in settings
         for seed in range(1 if quick else SEEDS)
     ]
+    sizes = [(n, p) for n, p, _ in settings for _ in range(1 if quick else SEEDS)]
     limits = {"draws": 25} if quick else None
-    return grid("study", data, [(one["n"], one["p"]) for one in data], limits=limits, timed=not quick)
+    return grid("study", data, sizes, limits=limits, timed=not quick)
 
 
 def judge(records: list[Record]) -> list[Goal]:

@@ -42,7 +42,7 @@ def tasks(quick: bool) -> list[Task]:
 
 def tables(records: list[Record]) -> list[Table]:
     """Medians and ranges, a table for each noise and scale, with the paper's rows."""
-    return [_table(*setting, some) for setting, some in cells.collect(records, _setting).items()]
+    return [_table(noise, scale, some) for (noise, scale), some in cells.collect(records, _setting).items()]
 
 
 def draw(records: list[Record], path: Path) -> None:
