@@ -25,7 +25,7 @@ MEMORY_LIMIT = 16e9
 OUT_OF_MEMORY = ("MemoryError", "bad_alloc", "most_bytes")
 """Words in the message of a process that had no memory left."""
 
-TIME_LIMIT = 1200.0
+TIME_LIMIT = 600.0
 """Seconds after which a peer is stopped."""
 
 

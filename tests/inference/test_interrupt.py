@@ -37,13 +37,15 @@ def run(**settings: Any) -> tuple[Draws, Diagnostics, list[warnings.WarningMessa
 
 
 PROCESS = """
-import json, sys, warnings
+import json, signal, sys, warnings
 import numpy as np
 from interplay.data.design import design
 from interplay.inference.sample import sample
 from interplay.inference.sampler import Lockstep
 from interplay.model.priors import SKIM
 
+# Where the tests run in the background of a shell, Ctrl-C is ignored from the outset.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 warnings.simplefilter("ignore")
 random = np.random.default_rng(0)
 X = random.normal(size=(30, 6))
