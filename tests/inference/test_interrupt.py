@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import xarray as xr
 from interplay.data.design import Design, design
 from interplay.inference.diagnostics import ConvergenceWarning, Diagnostics
 from interplay.inference.draws import Draws
+from interplay.inference.interrupt import noting_interrupts
 from interplay.inference.sample import sample
 from interplay.inference.sampler import CHUNK, Lockstep
 from interplay.model.priors import SKIM
@@ -40,6 +43,7 @@ PROCESS = """
 import json, signal, sys, warnings
 import numpy as np
 from interplay.data.design import design
+from interplay.inference.interrupt import noting_interrupts
 from interplay.inference.sample import sample
 from interplay.inference.sampler import Lockstep
 from interplay.model.priors import SKIM
@@ -75,6 +79,76 @@ tell(
     ),
 )
 """
+
+
+@pytest.fixture
+def usual() -> Iterator[None]:
+    """Ctrl-C as Python has it, whatever the tests were started with."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual")
+def test_ctrl_c_is_noted_and_raised_when_asked() -> None:
+    with noting_interrupts() as heed:
+        heed()
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            heed()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("usual")
+def test_ctrl_c_in_a_destructor_is_not_lost() -> None:
+    class Closing:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    with noting_interrupts() as heed:
+        Closing()
+        with pytest.raises(KeyboardInterrupt):
+            heed()
+
+
+@pytest.mark.usefixtures("usual")
+def test_what_is_noted_outside_is_heeded_inside() -> None:
+    with noting_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        with noting_interrupts() as heed, pytest.raises(KeyboardInterrupt):
+            heed()
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    with noting_interrupts() as heed:
+        heed()
+
+
+@pytest.mark.usefixtures("usual")
+def test_a_programs_own_way_with_ctrl_c_stays() -> None:
+    heard = []
+
+    def own(*_: object) -> None:
+        heard.append(True)
+
+    signal.signal(signal.SIGINT, own)
+    with noting_interrupts() as heed:
+        signal.raise_signal(signal.SIGINT)
+        heed()
+    assert heard == [True]
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_outside_the_main_thread_nothing_is_changed() -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    def inside() -> object:
+        with noting_interrupts() as heed:
+            heed()
+            return signal.getsignal(signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(inside).result() is before
 
 
 def wait_for(path: Path, phase: str, least: int) -> None:

@@ -20,6 +20,7 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
+from interplay.inference.interrupt import noting_interrupts
 from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
@@ -83,7 +84,7 @@ def sample(
     """
     _check(draws, max_draws, max_seconds)
     began = time.monotonic()
-    with workers() as crew, reporting(progress) as report:
+    with noting_interrupts() as heed, workers() as crew, reporting(progress) as report:
         job = Job(design, target(design, prior), rivals(design), sampler or Lockstep(), seed)
         path = None if checkpoint is None else Path(checkpoint).expanduser()
         identity = files.identity(job) if path else {}
@@ -98,6 +99,7 @@ def sample(
                 report(Stage("start", 0.0))
                 state = begin(job, 0, crew)
             while ending is None:
+                heed()
                 ending = _ending(judge, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
                     drawn = state if state.kept else drawn

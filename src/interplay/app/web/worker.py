@@ -16,20 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from interplay.app.web.job import Files, load, tell, write_json
+from interplay.inference.interrupt import noting_interrupts
 
 
 def main(folder: Path) -> None:
     """Fit, and leave the fit and the outcome in the folder."""
     files = Files(folder)
     threading.Thread(target=_end_with_server, daemon=True).start()
-    try:
-        outcome = _fitted(files)
-    except KeyboardInterrupt:
-        outcome = {"state": "stopped", "message": "It was stopped before the first draw."}
-    except Exception as error:
-        traceback.print_exc()
-        outcome = {"state": "failed", "message": _in_words(error)}
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with noting_interrupts():
+        try:
+            outcome = _fitted(files)
+        except KeyboardInterrupt:
+            outcome = {"state": "stopped", "message": "It was stopped before the first draw."}
+        except Exception as error:
+            traceback.print_exc()
+            outcome = {"state": "failed", "message": _in_words(error)}
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     write_json(files.outcome, outcome)
     if outcome.get("ended") not in (None, "interrupted"):
         files.checkpoint.unlink(missing_ok=True)
