@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from benchmarks.goals import Goal, at_least, at_most, goals_table
@@ -27,14 +28,13 @@ CLEAN = 19 / 20
 def tasks(quick: bool) -> list[Task]:
     """All methods on all data sets."""
     settings = ((40, 10, 5.0),) if quick else SETTINGS
-    data = [
+    data: list[dict[str, Any]] = [
         {"kind": "synthetic", "n": n, "p": p, "scale": scale, "seed": seed}
         for n, p, scale in settings
         for seed in range(1 if quick else SEEDS)
     ]
-    sizes = [(n, p) for n, p, _ in settings for _ in range(1 if quick else SEEDS)]
     limits = {"draws": 25} if quick else None
-    return grid("study", data, sizes, limits=limits, timed=not quick)
+    return grid("study", data, [(one["n"], one["p"]) for one in data], limits=limits, timed=not quick)
 
 
 def judge(records: list[Record]) -> list[Goal]:

@@ -43,7 +43,6 @@ PROCESS = """
 import json, signal, sys, warnings
 import numpy as np
 from interplay.data.design import design
-from interplay.inference.interrupt import noting_interrupts
 from interplay.inference.sample import sample
 from interplay.inference.sampler import Lockstep
 from interplay.model.priors import SKIM
