@@ -197,7 +197,7 @@ def _run(command: list[str], folder: str, limit: float | None) -> None:
 
 
 def _sample(source: Path, target: Path) -> None:
-    import stan  # type: ignore[import-untyped]
+    import stan
 
     request = json.loads(source.read_text())
     settings = request["settings"]
