@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import blackjax
 import jax
 import jax.numpy as jnp
+from blackjax.mcmc.hmc import HMCState
 from blackjax.mcmc.integrators import IntegratorState, velocity_verlet
 from jaxtyping import Array, Bool, Float, Int, Key
 
@@ -21,9 +22,6 @@ CHUNK = 25
 """Most iterations of one call: draws are checked, and kept, after so many."""
 
 Density = Callable[[Float[Array, " D"]], Float[Array, ""]]
-HMCState = Any
-"""BlackJAX's state of a chain."""
-
 Integrator = Callable[[IntegratorState, Array], IntegratorState]
 """From a state of a trajectory and a step size to the next."""
 
@@ -83,6 +81,7 @@ class Lockstep:
     max_steps: int = 64
 
     may_be_rough: ClassVar[bool] = True
+    lead: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _check(self)
@@ -95,9 +94,12 @@ class Lockstep:
         own: Key[Array, ""],
         step_size: Array,
     ) -> tuple[HMCState, Moved]:
-        """One iteration of a chain, with a random key common to all chains and one of its own."""
+        """One iteration of a chain, with a random key common to all chains and one of its own.
+
+        A step size of 0 finds the density and its gradient where the chain is, and does nothing else.
+        """
         steps = jnp.ceil(2.0 * jax.random.uniform(common) * self.length / step_size)
-        steps = jnp.clip(steps, 1, self.max_steps).astype(int)
+        steps = jnp.where(step_size > 0, jnp.clip(steps, 1, self.max_steps), 1).astype(int)
         mass = jnp.ones(state.position.size)
         if densities.followed is densities.exact:
             state, info = _hmc(own, state, densities.exact, step_size, mass, steps)
@@ -131,6 +133,7 @@ class NUTS:
     max_doublings: int = 8
 
     may_be_rough: ClassVar[bool] = False
+    lead: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         _check(self)
@@ -196,25 +199,33 @@ def advance(
         state = blackjax.hmc.init(z, densities.followed)
         return state._replace(logdensity=exact(z)) if rough else state
 
+    # A gradient of its own where a chain begins would be compiled beside the one of its trajectories, and
+    # take as long again: so an iteration of step size 0 leads, which accepts where it is.
+    lead = sampler.lead
+    z = metric.inverse(position)
+    first = HMCState(z, -jnp.asarray(jnp.inf), jnp.zeros_like(z)) if lead else at(z)
+
     def iterate(i: Array, carry: tuple[HMCState, Stretch]) -> tuple[HMCState, Stretch]:
         state, stretch = carry
-        both = jax.random.fold_in(key, i)
+        both = jax.random.fold_in(key, i - lead)
         common = jax.random.fold_in(both, 0)
         for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
-        state, moved = sampler.move(densities, state, common, for_move, step_size)
+        state, moved = sampler.move(densities, state, common, for_move, jnp.where(i < lead, 0.0, step_size))
         if rivals and target.prior.selects:
             state = _swap(target, metric, rivals, at, state, for_swap)
         row = Stretch(metric.forward(state.position), state.logdensity, *moved)
         return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
 
+    rows = CHUNK + lead
     empty = Stretch(
-        positions=jnp.zeros((CHUNK, position.size)),
-        log_density=jnp.zeros(CHUNK),
-        acceptance=jnp.zeros(CHUNK),
-        divergent=jnp.zeros(CHUNK, dtype=bool),
-        steps=jnp.zeros(CHUNK, dtype=int),
+        positions=jnp.zeros((rows, position.size)),
+        log_density=jnp.zeros(rows),
+        acceptance=jnp.zeros(rows),
+        divergent=jnp.zeros(rows, dtype=bool),
+        steps=jnp.zeros(rows, dtype=int),
     )
-    return jax.lax.fori_loop(0, iterations, iterate, (at(metric.inverse(position)), empty))[1]
+    stretch = jax.lax.fori_loop(0, iterations + lead, iterate, (first, empty))[1]
+    return jax.tree.map(lambda leaf: leaf[lead:], stretch)
 
 
 def _rough_trajectory(densities: Densities, steps: Int[Array, ""]) -> Callable[..., Integrator]:
