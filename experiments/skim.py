@@ -97,10 +97,7 @@ def selected(fit: Fit, own: Mixture, pairs: Pairs, rule: Rule) -> list[Term]:
     else:
         terms, mixture = pairs.terms, pairs.mixture
     every = [*singles, *terms]
-    together = Mixture(
-        np.concatenate([own.means, mixture.means], axis=1), np.concatenate([own.sds, mixture.sds], axis=1)
-    )
-    kept = select(together, rule)
+    kept = select(Mixture.joined(own, mixture), rule)
     if rule == "paper":
         kept = among_selected(every, kept)
     return [term for term, keep in zip(every, kept, strict=True) if keep]

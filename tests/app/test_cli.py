@@ -1,6 +1,7 @@
 """The command line: right results, or one line that says what to do; real processes for what a shell sees."""
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -18,11 +19,17 @@ from interplay.app.cli import fit as fit_command
 from interplay.app.cli.main import app
 from interplay.app.cli.tables import Format, write
 from interplay.inference.progress import Stage
+from interplay.inference.sample import MAX_DRAWS
 
 pytestmark = pytest.mark.user_settings
 
 COMMAND = [sys.executable, "-m", "interplay"]
 ROWS = 40
+
+
+def test_ends_after_as_many_draws_as_the_estimator() -> None:
+    # Written out there, as the command line imports nothing heavy before it is used.
+    assert inspect.signature(fit_command.fit).parameters["max_draws"].default == MAX_DRAWS
 
 
 def run(*arguments: object, stdin: bytes | None = None):

@@ -65,6 +65,16 @@ def test_the_length_of_a_call_does_not_change_its_draws(posterior: Target, none:
     assert_array_equal(four.positions[4:], 0.0)
 
 
+def test_a_chain_begins_where_it_is(posterior: Target, none: Rivals, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = moved(Lockstep(), posterior, none)
+    monkeypatch.setattr(Lockstep, "lead", 0)
+    jax.clear_caches()
+    expected = moved(Lockstep(), posterior, none)
+    jax.clear_caches()
+    assert_allclose(found.positions, expected.positions, rtol=1e-9, atol=1e-12)
+    assert_array_equal(found.steps, expected.steps)
+
+
 def test_steps_have_a_bound(posterior: Target, none: Rivals) -> None:
     tiny = {"step_size": jnp.asarray(1e-6), "iterations": jnp.asarray(3)}
     assert_array_equal(moved(Lockstep(max_steps=7), posterior, none, **tiny).steps[:3], 7)

@@ -57,13 +57,10 @@ class _Exact:
 
     def add(self, terms: list[Term], mixture: Mixture, size: int, by: By) -> "_Exact":
         terms = self.terms + terms
-        means, sds = (
-            np.concatenate([getattr(self.mixture, name), getattr(mixture, name)], axis=1)
-            for name in ("means", "sds")
-        )
         scores = np.concatenate([self.scores, _score(mixture.mean, mixture.sd, by)])
         order = np.argsort(-scores, kind="stable")[:size]
-        return _Exact([terms[k] for k in order], Mixture(means[:, order], sds[:, order]), scores[order])
+        together = Mixture.joined(self.mixture, mixture).of(order)
+        return _Exact([terms[k] for k in order], together, scores[order])
 
 
 @double_precision

@@ -30,7 +30,7 @@ from interplay.inference.threads import Workers, workers
 from interplay.model.priors.base import Prior
 from interplay.precision import double_precision
 
-MAX_DRAWS = 4000
+MAX_DRAWS = 8000
 """Draws of each chain after which sampling ends, converged or not."""
 
 TRIAL = 8 * CHUNK

@@ -120,7 +120,8 @@ class KernelSpace:
     ) -> PairScreen:
         """Bounds on the interactions of all pairs, over a stack of draws."""
         alpha = over_draws(lambda factors, _: factors.alpha)
-        return PairScreen(self.X, self.root_weight, self.layout, variances, sigma, alpha)
+        root_weight = jnp.ones_like(self.y) if self.root_weight is None else self.root_weight
+        return PairScreen(self.X, root_weight, self.layout, variances, sigma, alpha)
 
     def weighted(self, values: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """The same with each row times its root weight."""

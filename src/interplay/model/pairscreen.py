@@ -27,7 +27,7 @@ class PairScreen:
     Parameters
     ----------
     X, root_weight
-        Design matrix, (n, d); root weights of the rows, (n,), or None.
+        Design matrix, (n, d); root weights of the rows, (n,).
     layout
         Which variable each column belongs to.
     variances, sigma, alpha
@@ -35,7 +35,7 @@ class PairScreen:
     """
 
     X: Leaf
-    root_weight: Leaf | None
+    root_weight: Leaf
     layout: Layout
     variances: Variances
     sigma: Leaf
@@ -54,8 +54,7 @@ class PairScreen:
         so that mean² / sd² ≤ ‖φ‖² E[‖α‖² S] + ‖φ‖⁴ E[‖α‖² S²/σ²]: products of columns, as S is one.
         """
         effects = self.X * self.layout.effect_scale
-        L = effects[:, left] if self.root_weight is None else effects[:, left] * self.root_weight[:, None]
-        norm = (L**2).T @ effects[:, right] ** 2
+        norm = (effects[:, left] * self.root_weight[:, None]).T ** 2 @ effects[:, right] ** 2
         length = jnp.linalg.norm(self.alpha, axis=1)
         owners = self.layout.owner[left], self.layout.owner[right]
         mean = mean_pair_variances(self.variances, *owners, length)
@@ -68,9 +67,7 @@ class PairScreen:
     def moments(self, pairs: Int[Array, "t 2"]) -> tuple[Float[Array, " t"], Float[Array, " t"]]:
         """Mean of each pair over the draws, and no more than its standard deviation, in O(n) a draw."""
         terms = Terms(pairs, jnp.zeros(len(pairs), dtype=bool))
-        features = term_features(self.X, self.layout, terms)
-        if self.root_weight is not None:
-            features *= self.root_weight[:, None]
+        features = term_features(self.X, self.layout, terms) * self.root_weight[:, None]
         S = jax.vmap(lambda draw: marginal_prior(draw, self.layout, terms))(self.variances)
         means = S * (self.alpha @ features)
         noise = self.sigma[:, None] ** 2

@@ -138,10 +138,7 @@ def joined(*parts: Posterior) -> Posterior:
     """Several posteriors given the same draws, one after the other."""
     return Posterior(
         [term for part in parts for term in part.terms],
-        Mixture(
-            np.concatenate([part.mixture.means for part in parts], axis=1),
-            np.concatenate([part.mixture.sds for part in parts], axis=1),
-        ),
+        Mixture.joined(*(part.mixture for part in parts)),
     )
 
 
@@ -151,5 +148,4 @@ def _selectable(posterior: Posterior) -> int:
 
 def _subset(posterior: Posterior, keep: list[bool] | Bool[np.ndarray, " t"]) -> Posterior:
     chosen = np.flatnonzero(keep)
-    mixture = Mixture(posterior.mixture.means[:, chosen], posterior.mixture.sds[:, chosen])
-    return Posterior([posterior.terms[k] for k in chosen], mixture)
+    return Posterior([posterior.terms[k] for k in chosen], posterior.mixture.of(chosen))

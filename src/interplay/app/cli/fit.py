@@ -37,7 +37,7 @@ def fit(
     ] = None,
     max_draws: Annotated[
         int, typer.Option(min=1, help="Draws of each chain after which to end, converged or not.")
-    ] = 4000,
+    ] = 8000,
     max_seconds: Annotated[
         float | None, typer.Option(min=0.0, help="Seconds after which to end, converged or not.")
     ] = None,
