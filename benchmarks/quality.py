@@ -67,7 +67,7 @@ def watched(
 
 def quality(series: Mapping[str, Series], length: int | None = None) -> Quality:
     """The worst of all quantities, over the first so many draws of each chain."""
-    found = {name: assess(values[:, :length]) for name, values in series.items()}
+    found = assess({name: values[:, :length] for name, values in series.items()})
     return Quality(
         r_hat=max(one[0] for one in found.values()),
         ess_bulk=min(one[1] for one in found.values()),

@@ -115,16 +115,6 @@ class JointMixture:
     def __post_init__(self) -> None:
         _check_finite(self.means, self.covariances)
 
-    @classmethod
-    def joined(cls, *parts: "Mixture") -> "Mixture":
-        """Several mixtures over the same draws, one after the other."""
-        means = np.concatenate([part.means for part in parts], axis=1)
-        return cls(means, np.concatenate([part.sds for part in parts], axis=1))
-
-    def of(self, quantities: Int[np.ndarray, " k"]) -> "Mixture":
-        """The posteriors of some of the quantities, in the order given."""
-        return Mixture(self.means[:, quantities], self.sds[:, quantities])
-
     @property
     def mean(self) -> Float[np.ndarray, " t"]:
         """Mean of the mixture."""

@@ -8,8 +8,9 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from interplay.inference.convergence import ESS, LEAST_DRAWS, R_HAT
+from interplay.inference.convergence import ESS, R_HAT
 from interplay.inference.kept import SPARSE
+from interplay.inference.mixing import LEAST_DRAWS
 
 Verdict = Literal["trust", "run longer", "do not report"]
 

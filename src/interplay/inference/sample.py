@@ -91,7 +91,7 @@ def sample(
         state = files.read(path, identity) if path else None
         before = state.seconds if state else 0.0
         limit = draws or max_draws
-        judge = convergence.Judge(design)
+        judge = convergence.Judge(design, crew)
         ending: Ending | None = None
         drawn = state
         try:

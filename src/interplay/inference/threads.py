@@ -24,6 +24,11 @@ Workers = Callable[[Callable[[T], R], Sequence[T]], list[R]]
 """Apply a function to each item, several at a time, and give the results in order."""
 
 
+def in_turn(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The same in the thread that calls."""
+    return [function(item) for item in items]
+
+
 @contextmanager
 def workers() -> Iterator[Workers]:
     """As many worker threads as there are cores, each with a linear algebra of one thread."""
