@@ -135,11 +135,16 @@ def run_sampling(
             figures = {"provenance": asdict(origin), "goals": [asdict(goal) for goal in goals]}
             sampling.save(path, figures, measured)
             write_sampling(folder, sampling_tables.tables(measured, goals))
+
+    def keep_and_say(measured: list[Row]) -> None:
+        keep(measured)
         last = measured[-1]
         took = "no time" if last.seconds is None else f"{last.seconds:.1f} s"
         console.print(f"{last.name}: {took}, {last.note}", highlight=False)
 
-    measured = sampling.measure(wanted, threads, done, keep)
+    measured = sampling.measure(wanted, threads, done, keep_and_say)
+    # The page may be of an earlier form, even where nothing was measured.
+    keep(measured)
     _show(console, sampling_tables.tables(measured, sampling_goals.judge(measured)))
 
 

@@ -17,6 +17,9 @@ GIGABYTES = 1.0
 MINUTES = 40.0
 """The most time until convergence at p = 10,000."""
 
+NOT_CONVERGED = 1.1
+"""R-hat from which effective draws mean little."""
+
 Setting = tuple[int, int, float]
 Rows = dict[tuple[str, Setting], Row]
 
@@ -37,6 +40,8 @@ def _goals(rows: Rows) -> Iterator[Goal]:
         if ours is None or not ours.rate or contender not in ("NumPyro", "Stan") or not theirs.rate:
             continue
         name = f"effective draws per second: interplay / {contender}"
+        if theirs.r_hat is not None and theirs.r_hat > NOT_CONVERGED:
+            name += f" (which did not converge: R-hat {theirs.r_hat:.2f})"
         yield at_least(name, _label(at), ours.rate / theirs.rate, NUMPYRO if contender == "NumPyro" else STAN)
     wide, large, huge = (200, 500, 2.0), (200, 2000, 2.0), (200, 10_000, 2.0)
     yield from _faster(rows, wide, {"LassoCV": 1.0, "adelie": ADELIE})

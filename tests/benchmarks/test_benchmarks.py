@@ -116,7 +116,8 @@ def test_sampling_goals_are_judged_from_the_rows_alone() -> None:
     ours = {"ess_bulk": 1000.0, "sampling_seconds": 10.0}
     rows = [
         Row("interplay", wide, seconds=30.0, to_enough=30.0, **ours),
-        Row("NumPyro", wide, ess_bulk=40.0, sampling_seconds=10.0),
+        Row("NumPyro", wide, ess_bulk=40.0, sampling_seconds=10.0, r_hat=1.01),
+        Row("Stan", wide, ess_bulk=4.0, sampling_seconds=10.0, r_hat=1.473),
         Row("adelie", wide, seconds=14.0),
         Row("interplay", large, seconds=100.0, to_enough=100.0, bytes=1.2e9, **ours),
         Row("adelie", large, note="more than 90 s"),
@@ -126,6 +127,10 @@ def test_sampling_goals_are_judged_from_the_rows_alone() -> None:
     met = {(goal.name, goal.at): goal.met for goal in judge(rows)}
     assert met == {
         ("effective draws per second: interplay / NumPyro", "(200, 500, 2)"): True,
+        (
+            "effective draws per second: interplay / Stan (which did not converge: R-hat 1.47)",
+            "(200, 500, 2)",
+        ): True,
         ("seconds: interplay / adelie", "(200, 500, 2)"): False,
         ("seconds: interplay (LassoCV: more than 16 GB)", "(200, 2000, 2)"): True,
         ("seconds: interplay (adelie: more than 90 s)", "(200, 2000, 2)"): False,
