@@ -17,9 +17,6 @@ GIGABYTES = 1.0
 MINUTES = 40.0
 """The most time until convergence at p = 10,000."""
 
-NOT_CONVERGED = 1.1
-"""R-hat from which effective draws mean little."""
-
 Setting = tuple[int, int, float]
 Rows = dict[tuple[str, Setting], Row]
 
@@ -35,12 +32,14 @@ def judge(rows: list[Row]) -> list[Goal]:
 
 
 def _goals(rows: Rows) -> Iterator[Goal]:
+    from interplay.inference.diagnostics import BAD_R_HAT
+
     for (contender, at), theirs in rows.items():
         ours = rows.get(("interplay", at))
         if ours is None or not ours.rate or contender not in ("NumPyro", "Stan") or not theirs.rate:
             continue
         name = f"effective draws per second: interplay / {contender}"
-        if theirs.r_hat is not None and theirs.r_hat > NOT_CONVERGED:
+        if theirs.r_hat is not None and theirs.r_hat > BAD_R_HAT:
             name += f" (which did not converge: R-hat {theirs.r_hat:.2f})"
         yield at_least(name, _label(at), ours.rate / theirs.rate, NUMPYRO if contender == "NumPyro" else STAN)
     wide, large, huge = (200, 500, 2.0), (200, 2000, 2.0), (200, 10_000, 2.0)
