@@ -50,7 +50,7 @@ def counts(record: Record, rule: str) -> tuple[int, int, int, int]:
 
 def written(values: Sequence[float]) -> str:
     """Four counts, or means of them, as mains right:wrong, pairs right:wrong."""
-    mains, false_mains, pairs, false_pairs = (digits(value) for value in values)
+    mains, false_mains, pairs, false_pairs = (f"{round(value, 1):g}" for value in values)
     return f"{mains}:{false_mains}, {pairs}:{false_pairs}"
 
 

@@ -2,10 +2,7 @@
 
 from typing import NamedTuple
 
-SOURCE = (
-    "The peers' figures were measured before, on one core with one thread and one data set of each setting; "
-    "they choose their penalty by 5-fold cross-validation, which is in their seconds"
-)
+from experiments.methods import GLINTERNET, HIERARCHICAL, LASSO, LASSO_RAW, SUBSET
 
 
 class Peer(NamedTuple):
@@ -66,3 +63,12 @@ PEERS: dict[str, dict[Key, Peer]] = {
 }
 """By method and setting: scikit-learn's LassoCV and abess on all pairs, the hierarchical group LASSO of
 adelie 1.1.52 and of R glinternet 1.0.12, and boosting that was told to have 5 mains and 10 pairs."""
+
+SAME = {
+    "LassoCV, raw columns": LASSO_RAW,
+    "LassoCV, standardised": LASSO,
+    "adelie": HIERARCHICAL,
+    "R glinternet": GLINTERNET,
+    "abess": SUBSET,
+}
+"""The method here that a given one is."""

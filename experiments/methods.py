@@ -6,6 +6,9 @@ from typing import Any
 
 from experiments.task import SECONDS, Task
 
+LONGEST = 1800.0
+"""Seconds of SKIM's sampler where nothing is timed: it is to converge. Where it is timed, those of all."""
+
 ANSWERS = 1200.0
 """Seconds that SKIM may take beyond those of its sampler, to load, compile and answer for all pairs."""
 
@@ -105,11 +108,11 @@ def grid(
     methods
         Which methods.
     limits
-        Settings of SKIM's sampler; by default 600 seconds.
+        Settings of SKIM's sampler; by default nothing but the seconds that it may take.
     timed
         Whether nothing else may run at the same time.
     """
-    limits = {"max_seconds": SECONDS} if limits is None else limits
+    limits = {"max_seconds": SECONDS if timed else LONGEST} if limits is None else limits
     return [
         Task(
             experiment,

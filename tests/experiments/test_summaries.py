@@ -33,6 +33,17 @@ def test_goals_of_the_study_are_judged_from_the_figures_alone() -> None:
     assert not any(goal.met for goal in beside)
 
 
+def test_given_figures_are_beside_those_of_the_same_data() -> None:
+    lassos = [task for task in study.tasks(False) if task.method == LASSO]
+    records = [peer(task, false=["x7"] * task.data["seed"], errors=(0.5, 0.1)) for task in lassos]
+    table = next(table for table in study.tables(records) if table.title.startswith("Given"))
+    given, here = (rows(table)[f"LassoCV, standardised, {which}"] for which in ("given", "here"))
+    assert given[2] == "5:0, 10:165; 0.98, 0.08; 9.3 / 251"
+    # Of seed 0 alone: the others have false effects.
+    assert [cell.split(";")[0] for cell in here] == ["5:0, 10:0"] * 4
+    assert rows(table)["abess, here"] == ["–"] * 4
+
+
 def test_comparison_counts_both_kinds_of_better() -> None:
     right, wrong = np.array([2, 0, 0, -1, 1, 0]), np.array([-3, -1, 0, 4, 2, 1])
     assert figure3.comparison(right, wrong) == (1, 2, 2, 1)
