@@ -17,10 +17,10 @@ The paper's figures and tables, made anew: ours beside the paper's, and where th
 runs all of them and writes this page, `python -m experiments NAME …` some, `make experiments-quick` a small
 version of each. A run that is stopped goes on where it stopped. Each task is one method on one data set, in a
 process of its own, which is stopped after 600 s or at 8 GB. SKIM's sampler goes on until it has converged: it
-is stopped after 600 s where methods are timed beside each other, and after 1800 s elsewhere; a fit that did not
-converge is named. Everything is kept in `experiments/results`, one file for each task, with versions, seeds,
-seconds and peak memory. Seconds are wall time of the fit, for the peers with its cross-validation, for SKIM
-with compilation.
+is stopped after 600 s where methods are timed beside each other, and after 1800 s elsewhere; a fit that did
+not converge is named. Everything is kept in `experiments/results`, one file for each task, with versions,
+seeds, seconds and peak memory. Seconds are wall time of the fit, for the peers with its cross-validation, for
+SKIM with compilation.
 """
 
 UNWRITTEN = "*No comment yet: it is written when the results are there.*\n"
