@@ -8,6 +8,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 
 def new(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, np.ndarray]:
@@ -27,11 +28,12 @@ def plain_symlog(axes: Any, linear: float = 1.0) -> None:
 
 
 def save(figure: Any, path: Path, *, columns: int = 4) -> None:
-    """Write a figure with one legend for all panels, each name once."""
+    """Write a figure with one legend for all panels: each name once, if there is anything of it."""
     entries: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(name, handle)
+            if not isinstance(handle, Line2D) or len(handle.get_xdata()):
+                entries.setdefault(name, handle)
     if entries:
         figure.legend(
             entries.values(), entries, loc="outside lower center", ncols=columns, frameon=False, fontsize=9

@@ -43,6 +43,11 @@ def cores(data: Mapping[str, Any], threads: int) -> Values:
     return {"cores": len(os.sched_getaffinity(0))}, {"seconds": 0.0, "peak_bytes": 1.0}
 
 
+def told(data: Mapping[str, Any], threads: int) -> Values:
+    """The settings that the process was started with."""
+    return {"settings": sorted(os.environ)}, {"seconds": 0.0, "peak_bytes": 1.0}
+
+
 def hungry(data: Mapping[str, Any], threads: int) -> Values:
     held = []
     while True:

@@ -74,6 +74,18 @@ def test_how_a_task_ends_is_said() -> None:
     assert (absent.status, absent.note) == ("not available", "not installed here")
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_settings_that_change_what_is_timed_are_kept_from_tasks(
+    timed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Dask sets the first for its workers; the second would spare a method its compilation.
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", os.devnull)
+    settings = attempt(task("told", timed=timed), threads=1).values["settings"]
+    assert "MALLOC_TRIM_THRESHOLD_" not in settings
+    assert ("JAX_COMPILATION_CACHE_DIR" in settings) == (not timed)
+
+
 def test_a_place_beyond_the_cores_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit on"):
         attempt(task("cores"), threads=1, slot=10_000)
