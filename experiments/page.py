@@ -58,9 +58,13 @@ def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
     sources = sorted({one.provenance["source"] for one in found if one.provenance})
     conditions = sorted({(one.threads, one.provenance["processor"]) for one in found if one.provenance})
     if sources:
-        where = "; ".join(f"{threads} threads of {processor}" for threads, processor in conditions)
+        where = "; ".join(f"{_threads(count)} of {processor}" for count, processor in conditions)
         words.append(f"{where}; source {', '.join(sources)}.")
     return " ".join(words)
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread" if count == 1 else f"{count} threads"
 
 
 def _partial(missing: int, every: int) -> str:
