@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.table import Table
+from matplotlib.ticker import MaxNLocator
 
 from experiments import cells
 from experiments.cells import RULES, digits, label
@@ -67,6 +68,7 @@ def draw_selection(records: list[Record], path: Path) -> None:
         plain_symlog(points)
         points.set_ylim(-0.4, max(2.0, 1.5 * points.get_ylim()[1]))
         plain_symlog(differences)
+        differences.xaxis.set_major_locator(MaxNLocator(integer=True))
         _regions(differences)
     save(figure, path, columns=4)
 

@@ -51,20 +51,20 @@ def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
     slow = cells.unconverged(found)
     if slow:
         named = ", ".join(f"{one.task.name} (R-hat {cells.sampler(one, 'r_hat'):.3f})" for one in slow)
-        words.append(f"SKIM did not reach R-hat ≤ 1.01 in {len(slow)} fits: {named}.")
+        words.append(f"SKIM did not reach R-hat ≤ 1.01 in {_count(len(slow), 'fit')}: {named}.")
     stopped = [one for one in found if one.status in ("time limit", "memory limit")]
     if stopped:
         words.append("Stopped: " + ", ".join(f"{one.task.name} ({one.note})" for one in stopped) + ".")
     sources = sorted({one.provenance["source"] for one in found if one.provenance})
     conditions = sorted({(one.threads, one.provenance["processor"]) for one in found if one.provenance})
     if sources:
-        where = "; ".join(f"{_threads(count)} of {processor}" for count, processor in conditions)
+        where = "; ".join(f"{_count(count, 'thread')} of {processor}" for count, processor in conditions)
         words.append(f"{where}; source {', '.join(sources)}.")
     return " ".join(words)
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread" if count == 1 else f"{count} threads"
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _partial(missing: int, every: int) -> str:
