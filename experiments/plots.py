@@ -32,7 +32,7 @@ def save(figure: Any, path: Path, *, columns: int = 4) -> None:
     entries: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            if not isinstance(handle, Line2D) or len(handle.get_xdata()):
+            if not isinstance(handle, Line2D) or np.size(handle.get_xdata()):
                 entries.setdefault(name, handle)
     if entries:
         figure.legend(
