@@ -104,7 +104,7 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
     text = state(records, tasks)
     assert "**Partial: 117 of 120 tasks are missing" in text
     assert "glinternet: 1 × not available (there is no Rscript)" in text
-    assert "R-hat ≤ 1.01 in 1 fits: synthetic-n100-p50-scale2-seed0--skim (R-hat 1.200)" in text
+    assert "R-hat ≤ 1.01 in 1 fit: synthetic-n100-p50-scale2-seed0--skim (R-hat 1.200)" in text
     assert "pairs-lasso (more than 600 s)" in text
     whole = [fit(task) if task.method == SKIM else peer(task) for task in tasks]
     assert state(whole, tasks).startswith("All 120 tasks were run.")
