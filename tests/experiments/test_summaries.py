@@ -110,6 +110,16 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
     assert state(whole, tasks).startswith("All 120 tasks were run.")
 
 
+def test_a_fit_without_an_answer_is_counted_and_named() -> None:
+    tasks = [task for task in table2.tasks(False) if task.method == SKIM][:10]
+    silent = Record(tasks[9], "no answer", "there is no noise", 1, {}, {}, PROVENANCE)
+    records = [*(fit(task) for task in tasks[:9]), silent]
+    (table,) = table2.tables(records)
+    assert rows(table)["SKIM, rule lfsr"][-1] == "9 of 10 (9 converged)"
+    text = state(records, tasks)
+    assert text.startswith("All 10 tasks were run. SKIM: 1 × no answer (there is no noise).")
+
+
 @pytest.mark.parametrize("part", [1.0, 0.3])
 def test_the_page_is_made_from_what_is_there(tmp_path: Path, part: float) -> None:
     random = np.random.default_rng(0)
