@@ -15,8 +15,12 @@ from interplay.inference.threads import SINGLE_THREAD
 MOST = 0.5
 """The most that rounding may move the log density, as little as a sampler does not notice."""
 
-SMALL_NOISE = 0.1
-"""Part of the response's standard deviation above which no noise is small enough for rounding to matter."""
+SMALL_NOISE = 0.03
+"""Noise, as a part of the response's standard deviation, above which rounding does not matter.
+
+The change by single precision goes with its inverse square: at this noise it was 0.04 to 0.08 with 372 rows
+of 105 correlated columns, and about 0.002 at a noise of 0.1.
+"""
 
 
 def rounding(design: Design, posterior: Target, positions: Float[np.ndarray, "c D"]) -> float:
