@@ -98,11 +98,15 @@ def test_small_noise_is_sampled_in_double_precision() -> None:
     assert np.all((found.sd > 0.7 * spread[1:]) & (found.sd < 2 * spread[1:]))
 
 
-def test_no_noise_is_not_reported() -> None:
+@pytest.mark.parametrize("p", [3, 12])
+def test_no_noise_is_not_reported(p: int) -> None:
+    made = make(0.0, p=p)
     with pytest.warns(ConvergenceWarning, match="rounding moves the log density"):
-        _, known = run(make(0.0))
+        _, known = run(made)
     assert (known.verdict, known.ended) == ("do not report", "rounding")
     assert "all but a function of the covariates" in known.remedy
+    # With few coefficients it was in double precision from the beginning.
+    assert (PRECISELY in known.remedies) == (p == 12) == target(made, PRIOR).single
 
 
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")

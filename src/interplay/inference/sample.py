@@ -162,7 +162,7 @@ def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers
         return job, replace(state, phase="sampling", iteration=0, history=state.history[:0])
     if state.phase == "sampling" and state.iteration == 0 and not late:
         moved = rounding(job.design, job.target, state.positions)
-        if moved > MOST_ROUNDING and not state.precise:
+        if moved > MOST_ROUNDING and job.target.single:
             job = job.precisely()
             anew = begin(job, state.attempt, crew)
             return job, replace(anew, gradients=state.gradients, precise=True)
