@@ -42,8 +42,8 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def tables(records: list[Record]) -> list[Table]:
-    """What was found by kind of data; proportions and power against the threshold."""
-    return [_found(records), _thresholds(records)]
+    """What was found by kind of data, the pair without mains; proportions and power by threshold."""
+    return [_found(records), _alone(records), _thresholds(records)]
 
 
 def draw(records: list[Record], path: Path) -> None:
@@ -131,6 +131,33 @@ def _figures(done: list[Record], rule: str) -> list[str]:
     errors = [float(np.median([one.values["errors"][kind] for one in done])) for kind in ("mains", "pairs")]
     shares = [f"{cells.mean(proportions):.3f}", f"{cells.mean(powers):.2f}"]
     return [cells.total(done, rule), *shares, *map(cells.digits, errors)]
+
+
+def pair_alone(record: Record) -> str:
+    """The true pair of two variables without main effects, empty where there is none."""
+    right = {term["term"] for term in record.values["terms"] if term["right"]}
+    return next((name for name in right if ":" in name and not right & set(name.split(":"))), "")
+
+
+def _alone(records: list[Record]) -> Table:
+    note = (
+        "The eleventh pair, of two variables without main effects: in how many data sets a method selects "
+        "it, and in how many all of the ten other pairs."
+    )
+    rows = []
+    for name in COMPARED:
+        done = [one for one in cells.of(records, name) if _kind(one) == "weak"]
+        for rule in RULES if name == SKIM else ("nonzero",):
+            pairs = [
+                {term for term in one.values["found"][rule]["true_terms"] if ":" in term} for one in done
+            ]
+            alone = [{pair_alone(one)} for one in done]
+            if done:
+                found = sum(one <= some for one, some in zip(alone, pairs, strict=True))
+                others = sum(len(some - one) == 10 for one, some in zip(alone, pairs, strict=True))
+                counts = (f"{count} of {len(done)}" for count in (found, others))
+                rows.append([cells.named(name, rule), *counts])
+    return Table("The pair without its mains", note, ["method", "that pair", "the ten others"], rows)
 
 
 def _thresholds(records: list[Record]) -> Table:

@@ -12,6 +12,9 @@ RULES = ("paper", "lfsr", "fdr")
 
 COUNTS = ("mains", "false_mains", "pairs", "false_pairs")
 
+EMPTY = ("failed", "not available", "no answer")
+"""How a task may end with nothing to show, and not because it took too much."""
+
 Key = tuple[int, int, float]
 """Rows, variables and scale λ of a simulation."""
 
@@ -81,7 +84,7 @@ def unfinished(records: Sequence[Record]) -> str:
     notes: dict[str, int] = {}
     for record in records:
         if not record.done:
-            what = record.status if record.status in ("failed", "not available") else record.note
+            what = record.status if record.status in EMPTY else record.note
             notes[what] = notes.get(what, 0) + 1
     return "; ".join(f"{count} × {note}" for note, count in notes.items())
 

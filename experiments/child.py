@@ -17,20 +17,23 @@ DIE_WITH_PARENT = 1
 def main(request: dict[str, Any]) -> None:
     """Settle on the cores, do the work, and write what came of it to the file that was asked for."""
     _settle(request["cores"], request["parent"])
+    from experiments.task import NoAnswerError, plain
+
     module, function = request["work"].split(":")
     try:
         work = getattr(importlib.import_module(module), function)
         values, cost = work(request["data"], request["threads"], **request["options"])
         answer = {"status": "done", "note": "", "values": values, "cost": cost}
-        answer["provenance"] = _provenance(request["data"].get("seed", 0), request["threads"])
+    except NoAnswerError as error:
+        answer = {"status": "no answer", "note": str(error)}
     except ImportError as error:
         answer = {"status": "not available", "note": str(error)}
     except MemoryError as error:
         answer = {"status": "memory limit", "note": str(error)}
     except Exception:
         answer = {"status": "failed", "note": traceback.format_exc()[-2000:]}
-    from experiments.task import plain
-
+    if answer["status"] in ("done", "no answer"):
+        answer["provenance"] = _provenance(request["data"].get("seed", 0), request["threads"])
     Path(request["answer"]).write_text(json.dumps(plain(answer), allow_nan=False))
 
 

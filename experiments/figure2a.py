@@ -6,6 +6,7 @@ from benchmarks.table import Table
 
 from experiments import cells
 from experiments.experiment import Experiment
+from experiments.methods import growing
 from experiments.plots import new, save
 from experiments.task import Record, Task
 
@@ -29,7 +30,7 @@ def tasks(quick: bool) -> list[Task]:
     """Each sampler at each number of variables."""
     iterations = {"warmup": 25, "draws": 25} if quick else {"warmup": ITERATIONS, "draws": ITERATIONS}
     rows, scale, variables = (30, 5.0, (6,)) if quick else (ROWS, SCALE, VARIABLES)
-    return [
+    every = [
         Task(
             "figure2a",
             {"kind": "synthetic", "n": rows, "p": p, "scale": scale, "seed": 0},
@@ -42,6 +43,7 @@ def tasks(quick: bool) -> list[Task]:
         for p in variables
         for method, (function, *_) in METHODS.items()
     ]
+    return growing(every)
 
 
 def tables(records: list[Record]) -> list[Table]:

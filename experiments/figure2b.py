@@ -6,7 +6,7 @@ from benchmarks.table import Table
 
 from experiments import cells
 from experiments.experiment import Experiment
-from experiments.methods import METHODS, SKIM, grid
+from experiments.methods import METHODS, SKIM, grid, growing
 from experiments.plots import new, save
 from experiments.task import Record, Task
 
@@ -23,7 +23,7 @@ def tasks(quick: bool) -> list[Task]:
     methods = (SKIM, "pairs LASSO") if quick else tuple(METHODS)
     limits = {"draws": 25} if quick else None
     sizes = [(rows, p) for p in variables]
-    return grid("figure2b", data, sizes, methods=methods, limits=limits, timed=not quick)
+    return growing(grid("figure2b", data, sizes, methods=methods, limits=limits, timed=not quick))
 
 
 def tables(records: list[Record]) -> list[Table]:
@@ -47,7 +47,7 @@ def draw(records: list[Record], path: Path) -> None:
         ended = [
             one
             for one in sorted(records, key=lambda one: one.task.data["p"])
-            if one.task.method == name and (one.done or one.status.endswith("limit"))
+            if one.task.method == name and one.cost and (one.done or one.status.endswith("limit"))
         ]
         p = [one.task.data["p"] for one in ended]
         style = {"marker": method.marker, "color": method.color, "markersize": 6}

@@ -4,13 +4,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import dask
 from distributed import Client, Future, LocalCluster, get_worker, wait
 
 from experiments.attempt import attempt
-from experiments.task import FINAL, Record, Task, read, write
+from experiments.task import FINAL, Record, Task, read, spared, write
 
 PATIENCE = {
     "distributed.deploy.lost-worker-timeout": "1 hour",
@@ -68,21 +69,25 @@ def run(
     threads = threads or max(1, len(os.sched_getaffinity(0)) // workers)
     end = time.monotonic() + (float("inf") if budget is None else budget)
     running: dict[Future, Task] = {}
-    finished = 0
+    finished = count(1)
+
+    def keep(record: Record) -> None:
+        write(folder, record)
+        say(f"{next(finished)} done, {len(left) + len(running)} to go: {line(record)}")
+
     with _client(scheduler, workers) as client:
         while True:
             while left and time.monotonic() < end and _may_begin(client, left[0], running):
                 task = left.pop(0)
+                if (record := spared(folder, task)) is not None:
+                    keep(record)
+                    continue
                 # Impure: a task of the same name that was done before is not its result.
                 running[client.submit(_on_worker, task, threads, pure=False)] = task
             if not running:
                 break
             for future in wait(list(running), return_when="FIRST_COMPLETED").done:
-                task = running.pop(future)
-                record = _result(future, task, threads)
-                write(folder, record)
-                finished += 1
-                say(f"{finished} done, {len(left) + len(running)} to go: {line(record)}")
+                keep(_result(future, running.pop(future), threads))
     return len(left)
 
 

@@ -1,7 +1,7 @@
 """The methods that are compared on data sets: how each is run, and how it looks in plots."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments.task import SECONDS, Task
@@ -127,3 +127,13 @@ def grid(
         for one, (n, p) in zip(data, sizes, strict=True)
         for name in methods
     ]
+
+
+def growing(tasks: Sequence[Task]) -> list[Task]:
+    """The same tasks, each harder than the one before it of its method."""
+    before: dict[str, str] = {}
+    linked = []
+    for task in tasks:
+        linked.append(replace(task, easier=before.get(task.method, "")))
+        before[task.method] = task.name
+    return linked

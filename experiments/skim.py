@@ -11,6 +11,7 @@ from experiments import score
 from experiments.data import Problem, make
 from experiments.measure import measured
 from experiments.pairs import Pairs, all_pairs
+from experiments.task import NoAnswerError
 from interplay.effects.mixture import Mixture
 from interplay.effects.selection import Rule, among_selected, select
 from interplay.estimator import InteractionRegressor
@@ -41,6 +42,11 @@ def skim(data: Mapping[str, Any], threads: int, **limits: Any) -> tuple[dict[str
     -------
     tuple
         What was found, and what it took: seconds of the fit, with compilation, without the answers.
+
+    Raises
+    ------
+    NoAnswerError
+        If the noise is too small beside the response for double precision.
     """
     problem = make(data)
     model = InteractionRegressor(
@@ -49,6 +55,9 @@ def skim(data: Mapping[str, Any], threads: int, **limits: Any) -> tuple[dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, cost = measured(lambda: model.fit(problem.X, problem.y))
+    known = model.diagnostics_
+    if known.ended == "rounding":
+        raise NoAnswerError(f"{known.reason} After {cost['seconds']:.0f} s.")
     answering = time.perf_counter()
     values = answers(model.fit_, problem)
     return values | {"answer_seconds": time.perf_counter() - answering}, cost

@@ -7,13 +7,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Status = Literal["done", "time limit", "memory limit", "not available", "failed"]
+Status = Literal["done", "no answer", "time limit", "memory limit", "not available", "failed"]
 
-FINAL = ("done", "time limit", "memory limit")
+FINAL = ("done", "no answer", "time limit", "memory limit")
 """What is a result. The rest is tried again by the next run."""
+
+SPARED = "not begun, as an easier task took "
+"""How the note begins of a task that was spared."""
 
 SECONDS, GIGABYTES = 600.0, 8.0
 """What a method may take by default, its libraries and data included."""
+
+
+class NoAnswerError(Exception):
+    """A method came to its end, and says why it has nothing to report."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class Task:
         About how many seconds it will take: cheap tasks come first.
     timed
         Whether nothing else may run at the same time.
+    easier
+        Name of a task of this experiment that takes less: where that was stopped, this is not begun.
     """
 
     experiment: str
@@ -49,6 +58,7 @@ class Task:
     gigabytes: float = GIGABYTES
     cost: float = 1.0
     timed: bool = False
+    easier: str = ""
 
     @property
     def name(self) -> str:
@@ -98,7 +108,19 @@ class Record:
 
 def read(folder: Path, task: Task) -> Record | None:
     """The record of a task, or None if there is none."""
-    path = task.path(folder)
+    return _read(task.path(folder))
+
+
+def spared(folder: Path, task: Task) -> Record | None:
+    """The record of a task that need not be begun, as an easier one was stopped; otherwise None."""
+    easier = _read(folder / task.experiment / f"{task.easier}.json") if task.easier else None
+    if easier is None or not easier.status.endswith("limit"):
+        return None
+    stopped = easier.note.removeprefix(SPARED)
+    return Record(task, easier.status, SPARED + stopped, easier.threads, {}, {}, easier.provenance)
+
+
+def _read(path: Path) -> Record | None:
     if not path.exists():
         return None
     values = json.loads(path.read_text())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.task import Task
+from experiments.task import NoAnswerError, Task
 
 Values = tuple[dict[str, Any], dict[str, float]]
 
@@ -54,6 +54,10 @@ def hungry(data: Mapping[str, Any], threads: int) -> Values:
         held.append(bytearray(50_000_000))
         held[-1][::4096] = b"x" * len(held[-1][::4096])
         time.sleep(0.05)
+
+
+def silent(data: Mapping[str, Any], threads: int) -> Values:
+    raise NoAnswerError("nothing can be said of this")
 
 
 def wrong(data: Mapping[str, Any], threads: int) -> Values:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from experiments.attempt import attempt
-from experiments.harness import outstanding
-from experiments.task import Record, read, records, write
+from experiments.harness import outstanding, run
+from experiments.methods import growing
+from experiments.task import Record, read, records, spared, write
 from works import naps, task
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cores and memory are read from /proc")
@@ -67,6 +68,9 @@ def test_how_a_task_ends_is_said() -> None:
     big = attempt(task("hungry", gigabytes=0.3), threads=1)
     assert (big.status, big.note) == ("memory limit", "more than 0.3 GB")
     assert big.cost["peak_bytes"] > 0.3e9
+    silent = attempt(task("silent"), threads=1)
+    assert (silent.status, silent.note) == ("no answer", "nothing can be said of this")
+    assert "source" in silent.provenance
     wrong = attempt(task("wrong"), threads=1)
     assert wrong.status == "failed"
     assert "ArithmeticError: that was wrong" in wrong.note
@@ -112,6 +116,30 @@ def test_what_is_outstanding(tmp_path: Path) -> None:
     # What failed is tried again; the cheap ones come first, and each once.
     assert [one.data["seed"] for one in outstanding(tmp_path, [*tasks, *tasks])] == [1, 3, 4]
     assert len(outstanding(tmp_path, tasks, fresh=True)) == 5
+
+
+def test_a_task_is_spared_where_an_easier_one_was_stopped(tmp_path: Path) -> None:
+    small, middle, large = growing([task("nap", seed) for seed in range(3)])
+    other = task("cores")
+    assert [one.easier for one in growing([small, other, middle])] == ["", "", small.name]
+    assert spared(tmp_path, middle) is None
+    write(tmp_path, Record(small, "done", "", 1, {}, {}, {}))
+    assert spared(tmp_path, middle) is None
+    write(tmp_path, Record(small, "time limit", "more than 600 s", 1, {}, {}, {}))
+    for one in (middle, large):
+        found = spared(tmp_path, one)
+        assert found is not None
+        assert (found.task, found.status) == (one, "time limit")
+        assert found.note == "not begun, as an easier task took more than 600 s"
+        write(tmp_path, found)
+
+
+def test_a_run_does_not_begin_what_is_spared(tmp_path: Path) -> None:
+    options = {"log": str(tmp_path / "log"), "seconds": 30.0}
+    tasks = growing([task("nap", k, options=options, seconds=1.0, cost=float(k)) for k in range(3)])
+    assert run(tmp_path, tasks, workers=1, threads=1, say=lambda _: None) == 0
+    assert [one.status for one in records(tmp_path, tasks)] == ["time limit"] * 3
+    assert [seed for seed, _ in begun(tmp_path)] == [0]
 
 
 @pytest.fixture

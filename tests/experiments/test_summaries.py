@@ -73,6 +73,17 @@ def test_proportion_and_power_against_the_threshold() -> None:
     assert beyond.proportion_and_power([one], "fdr", 0.2) == (1 / 13, 12 / 15)
 
 
+def test_the_pair_without_mains_is_counted_apart() -> None:
+    weak = [task for task in beyond.tasks(False) if task.data["kind"] == "weak" and task.method == SKIM][:3]
+    records = [fit(weak[0]), fit(weak[1]), fit(weak[2], TRUE[:9])]
+    for one in records:
+        one.values["terms"].append({"term": "x7:x8", "right": True, "lfsr": 0.3})
+    records[0].values["found"]["fdr"]["true_terms"].append("x7:x8")
+    table = next(one for one in beyond.tables(records) if one.title.startswith("The pair"))
+    assert rows(table)["SKIM, rule lfsr"] == ["0 of 3", "2 of 3"]
+    assert rows(table)["SKIM, rule fdr"] == ["1 of 3", "2 of 3"]
+
+
 def test_tables_of_the_paper_are_beside_ours() -> None:
     building = [task for task in table2.tasks(False) if task.method == SKIM]
     assert len(building) == 40
@@ -108,6 +119,16 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
     assert "pairs-lasso (more than 600 s)" in text
     whole = [fit(task) if task.method == SKIM else peer(task) for task in tasks]
     assert state(whole, tasks).startswith("All 120 tasks were run.")
+
+
+def test_a_fit_without_an_answer_is_counted_and_named() -> None:
+    tasks = [task for task in table2.tasks(False) if task.method == SKIM][:10]
+    silent = Record(tasks[9], "no answer", "there is no noise", 1, {}, {}, PROVENANCE)
+    records = [*(fit(task) for task in tasks[:9]), silent]
+    (table,) = table2.tables(records)
+    assert rows(table)["SKIM, rule lfsr"][-1] == "9 of 10 (9 converged)"
+    text = state(records, tasks)
+    assert text.startswith("All 10 tasks were run. SKIM: 1 × no answer (there is no noise).")
 
 
 @pytest.mark.parametrize("part", [1.0, 0.3])

@@ -69,6 +69,8 @@ def write(path: Path, run: dict[str, str], state: State) -> None:
                 "iteration": state.iteration,
                 "gradients": state.gradients,
                 "seconds": state.seconds,
+                "precise": state.precise,
+                "rounding": state.rounding,
             }
         ),
     }

@@ -11,10 +11,11 @@ from scipy.special import ndtr
 from interplay.inference.convergence import ESS, R_HAT
 from interplay.inference.kept import SPARSE
 from interplay.inference.mixing import LEAST_DRAWS
+from interplay.inference.rounding import MOST as MOST_ROUNDING
 
 Verdict = Literal["trust", "run longer", "do not report"]
 
-Ending = Literal["converged", "draws", "max_draws", "max_seconds", "interrupted"]
+Ending = Literal["converged", "draws", "max_draws", "max_seconds", "interrupted", "rounding"]
 
 BAD_R_HAT = 1.05
 BAD_ESS = 100.0
@@ -33,7 +34,14 @@ ENDINGS = {
     "max_draws": "sampling stopped at max_draws",
     "max_seconds": "sampling stopped at max_seconds",
     "interrupted": "sampling was interrupted",
+    "rounding": "sampling stopped as it could not come right",
 }
+
+
+NO_NOISE = (
+    "The response is all but a function of the covariates, which ordinary regression on the terms in question"
+    " finds without a sampler."
+)
 
 
 class ConvergenceWarning(UserWarning):
@@ -102,8 +110,9 @@ def diagnose(
     remedies: tuple[str, ...],
     gradients: int,
     seconds: float,
+    rounding: float = 0.0,
 ) -> Diagnostics:
-    """Judge the draws of a run."""
+    """Judge the draws of a run, of which rounding moves the log density by so much."""
     r_hat = float(quantities["r_hat"].max())
     bulk, tail = float(quantities["ess_bulk"].min()), float(quantities["ess_tail"].min())
     name = "" if np.isnan(r_hat) else str(quantities["quantity"].to_numpy()[quantities["r_hat"].argmax()])
@@ -112,6 +121,8 @@ def diagnose(
     verdict, reason, remedy = _verdict(
         r_hat, min(bulk, tail), name, divergences, kept["divergent"].shape, disagreements
     )
+    if rounding > MOST_ROUNDING:
+        verdict, reason, remedy = "do not report", _too_precise(kept["sigma"], rounding), NO_NOISE
     return Diagnostics(
         verdict=verdict,
         reason=f"{reason}; {ENDINGS[ended]}.",
@@ -128,6 +139,14 @@ def diagnose(
         remedies=remedies,
         seconds=seconds,
         quantities=quantities,
+    )
+
+
+def _too_precise(sigma: Float[np.ndarray, "c i"], rounding: float) -> str:
+    moved = f"by {rounding:.2g}" if np.isfinite(rounding) else "beyond bounds"
+    return (
+        f"the noise, σ = {np.median(sigma):.2g} on the scale of the fit, is so small beside the response that"
+        f" rounding moves the log density {moved}"
     )
 
 

@@ -16,7 +16,7 @@ from interplay.inference.metric import Metric, first_metric
 from interplay.inference.rivals import Rivals
 from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
 from interplay.inference.start import starts
-from interplay.inference.target import Target, Watched
+from interplay.inference.target import Target, Watched, target
 from interplay.inference.threads import SINGLE_THREAD, Workers, first_alone, release_memory
 
 Phase = Literal["start", "warm-up", "sampling"]
@@ -51,6 +51,10 @@ class State:
         Gradients of the log density so far.
     seconds
         Wall time so far.
+    precise
+        Whether the density is computed in double precision throughout.
+    rounding
+        How much rounding moves the log density where the chains were after warm-up.
     """
 
     attempt: int
@@ -64,6 +68,8 @@ class State:
     kept: Kept
     gradients: int
     seconds: float
+    precise: bool = False
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,10 @@ class Job:
     rivals: Rivals
     sampler: Sampler
     seed: int
+
+    def precisely(self) -> "Job":
+        """The same in double precision throughout."""
+        return replace(self, target=target(self.design, self.target.prior, precision="float64"))
 
     def key(self, attempt: int, phase: Phase, iteration: int) -> Array:
         """The random key of a part of the run."""

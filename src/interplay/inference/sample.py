@@ -23,6 +23,8 @@ from interplay.inference.draws import Draws
 from interplay.inference.interrupt import noting_interrupts
 from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
+from interplay.inference.rounding import MOST as MOST_ROUNDING
+from interplay.inference.rounding import rounding
 from interplay.inference.run import Job, State, begin, proceed, warmup_length
 from interplay.inference.sampler import CHUNK, Lockstep, Sampler
 from interplay.inference.target import target
@@ -38,6 +40,13 @@ TRIAL = 8 * CHUNK
 
 TRIAL_R_HAT = 1.1
 """R-hat from which it looks wrong then."""
+
+ANEW = (
+    "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
+    " with a smaller step and a longer warm-up."
+)
+PRECISELY = "The noise is small beside the response, so the run was begun anew in double precision."
+"""What was changed on the way because something looked wrong."""
 
 STATISTICS = ("log_density", "acceptance", "divergent", "steps")
 
@@ -89,6 +98,8 @@ def sample(
         path = None if checkpoint is None else Path(checkpoint).expanduser()
         identity = files.identity(job) if path else {}
         state = files.read(path, identity) if path else None
+        if state is not None and state.precise:
+            job = job.precisely()
         before = state.seconds if state else 0.0
         limit = draws or max_draws
         judge = convergence.Judge(design, crew)
@@ -103,7 +114,7 @@ def sample(
                 ending = _ending(judge, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
                     drawn = state if state.kept else drawn
-                    state = _next(job, state, max_seconds, crew)
+                    job, state = _next(job, state, max_seconds, crew)
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, identity, state)
@@ -145,13 +156,21 @@ def _first(state: State, limit: int) -> State:
     return replace(state, iteration=min(state.iteration, limit), kept=state.kept.first(limit))
 
 
-def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> State:
-    if state.phase == "warm-up" and max_seconds is not None and state.seconds > max_seconds:
-        return replace(state, phase="sampling", iteration=0, history=state.history[:0])
+def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> tuple[Job, State]:
+    late = max_seconds is not None and state.seconds > max_seconds
+    if state.phase == "warm-up" and late:
+        return job, replace(state, phase="sampling", iteration=0, history=state.history[:0])
+    if state.phase == "sampling" and state.iteration == 0 and not late:
+        moved = rounding(job.design, job.target, state.positions)
+        if moved > MOST_ROUNDING and job.target.single:
+            job = job.precisely()
+            anew = begin(job, state.attempt, crew)
+            return job, replace(anew, gradients=state.gradients, precise=True)
+        state = replace(state, rounding=moved)
     if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
         anew = begin(job, 1, crew)
-        return replace(anew, gradients=state.gradients)
-    return proceed(job, state, crew)
+        return job, replace(anew, gradients=state.gradients, precise=state.precise)
+    return job, proceed(job, state, crew)
 
 
 def _ending(
@@ -159,6 +178,8 @@ def _ending(
 ) -> Ending | None:
     if state.phase != "sampling" or not state.kept:
         return None
+    if state.rounding > MOST_ROUNDING:
+        return "rounding"
     if draws is None:
         if judge.converged(state.kept) and not _torn(state):
             return "converged"
@@ -182,16 +203,13 @@ def _torn(state: State) -> bool:
 
 
 def _diagnosed(job: Job, judge: convergence.Judge, state: State, ending: Ending) -> Diagnostics:
-    anew = (
-        "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
-        " with a smaller step and a longer warm-up."
-    )
     return diagnose(
         state.kept,
         judge.table(state.kept),
         tuple(job.design.labels),
         ended=ending,
-        remedies=(anew,) if state.attempt else (),
+        remedies=(*([PRECISELY] if state.precise else []), *([ANEW] if state.attempt else [])),
+        rounding=state.rounding,
         gradients=state.gradients,
         seconds=state.seconds,
     )

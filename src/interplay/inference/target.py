@@ -89,6 +89,11 @@ class Target:
         return ravel_pytree(template)[1](x)
 
     @property
+    def single(self) -> bool:
+        """Whether a part of the density is computed in single precision."""
+        return any(leaf.dtype == jnp.float32 for leaf in jax.tree.leaves(self.engine))
+
+    @property
     def has_rough(self) -> bool:
         """Whether a rough density is cheaper than the density."""
         return self.engine.has_rough and self.prior.selects
