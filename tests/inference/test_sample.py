@@ -85,7 +85,7 @@ def test_effects_agree_with_full(problem: tuple[Design, Reference]) -> None:
 
 def test_effects_agree_with_plain(problem: tuple[Design, Reference]) -> None:
     made, found = problem
-    means, _ = z_scores(found, by_plain(made, SKIM(), chains=2, warmup=200, draws=250))
+    means, _ = z_scores(found, by_plain(made, SKIM(), chains=4, warmup=250, draws=250))
     assert np.abs(means).max() < 4.0
 
 
