@@ -10,6 +10,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from experiments.task import NoAnswerError, plain
+
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
 
@@ -17,8 +19,6 @@ DIE_WITH_PARENT = 1
 def main(request: dict[str, Any]) -> None:
     """Settle on the cores, do the work, and write what came of it to the file that was asked for."""
     _settle(request["cores"], request["parent"])
-    from experiments.task import NoAnswerError, plain
-
     module, function = request["work"].split(":")
     try:
         work = getattr(importlib.import_module(module), function)
