@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 
 
 def new(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, np.ndarray]:
@@ -19,6 +20,13 @@ def new(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, n
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
     return figure, panels.ravel()
+
+
+def plain_log(axis: Any, *steps: float) -> None:
+    """Write plain numbers on a logarithmic axis, at these multiples of the powers of ten."""
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def plain_symlog(axes: Any, linear: float = 1.0) -> None:

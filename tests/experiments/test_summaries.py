@@ -87,7 +87,7 @@ def test_the_pair_without_mains_is_counted_apart() -> None:
 def test_tables_of_the_paper_are_beside_ours() -> None:
     building = [task for task in table2.tasks(False) if task.method == SKIM]
     assert len(building) == 40
-    some = [fit(task, TRUE[:k], errors=(float(k), 7.0)) for k, task in enumerate(building[:10], start=1)]
+    some = [fit(task, TRUE[:k], errors=(float(k), 7.0)) for k, task in enumerate(building[::4], start=1)]
     (table,) = table2.tables(some)
     assert rows(table)["SKIM, rule lfsr"] == [
         "5.5 (1–10)",
@@ -122,7 +122,7 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
 
 
 def test_a_fit_without_an_answer_is_counted_and_named() -> None:
-    tasks = [task for task in table2.tasks(False) if task.method == SKIM][:10]
+    tasks = [task for task in table2.tasks(False) if task.method == SKIM][::4]
     silent = Record(tasks[9], "no answer", "there is no noise", 1, {}, {}, PROVENANCE)
     records = [*(fit(task) for task in tasks[:9]), silent]
     (table,) = table2.tables(records)
