@@ -28,7 +28,7 @@ study: .venv/dev
 	$(BIN)/python -m experiments study
 
 experiments: .venv/dev
-	$(BIN)/python -m experiments
+	$(BIN)/python -m experiments --download
 
 experiments-quick: .venv/dev
 	$(BIN)/python -m experiments --quick

@@ -6,9 +6,11 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 PEERS = {
     "LassoCV": "scikit-learn's LassoCV on all columns and pairs, standardised",
@@ -139,6 +141,7 @@ def _fit(peer: str, threads: int, problem: Problem) -> Cost:
     from interplay.data.design import design
     from interplay.data.simulate import synthetic
 
+    fit: Callable[..., Any]
     if peer == "adelie":
         from interplay.baselines.hierarchical_lasso import hierarchical_lasso as fit
     else:

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from experiments.data import fetch
 from experiments.harness import run
 from experiments.page import state, write
 from experiments.registry import EXPERIMENTS
@@ -16,6 +17,8 @@ QUICK = ROOT / "build" / "experiments"
 def main() -> None:
     """Read the command line, run, write, and say what is missing."""
     arguments = _arguments()
+    if arguments.download:
+        fetch()
     folder = arguments.folder or (QUICK if arguments.quick else ROOT)
     chosen = [EXPERIMENTS[name] for name in arguments.names or EXPERIMENTS]
     results = folder / "experiments" / "results"
@@ -53,12 +56,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler (default: this machine)")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="tasks at a time (default: 1)")
     parser.add_argument(
-        "--threads", type=int, metavar="N", help="threads of each task (default: all cores, shared out)"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of each task (default: all cores, shared out; 1 with --scheduler)",
     )
     parser.add_argument(
         "--budget", type=float, metavar="SECONDS", help="begin no task after so long; cheap ones come first"
     )
     parser.add_argument("--method", help="only tasks of this method, as SKIM (default: all)")
+    parser.add_argument(
+        "--download", action="store_true", help="first fetch the data of Tables 2 and 3 that are not there"
+    )
     parser.add_argument("--fresh", action="store_true", help="do again what is done")
     parser.add_argument("--page", action="store_true", help="only write the page, from the results there are")
     parser.add_argument("--folder", type=Path, help="where to write (default: the repository)")

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from experiments.provenance import known
 from experiments.task import Record, Status, Task
 
 ROOT = Path(__file__).parents[1]
@@ -31,7 +32,7 @@ TRIM = "MALLOC_TRIM_THRESHOLD_"
 """Dask has its workers give memory back at once, which made abess six times slower than it is."""
 
 
-def attempt(task: Task, threads: int, slot: int = 0) -> Record:
+def attempt(task: Task, threads: int, slot: int | None = 0) -> Record:
     """Do a task in a fresh process, and say how it ended.
 
     Parameters
@@ -41,7 +42,8 @@ def attempt(task: Task, threads: int, slot: int = 0) -> Record:
     threads
         Threads of the process, each with a core.
     slot
-        Which of the places on this machine: the first has the first cores, the second the next.
+        Which of the places on this machine: the first has the first cores, the second the next. None where
+        nobody has shared them out: any core that this process may use.
     """
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -67,6 +69,7 @@ def attempt(task: Task, threads: int, slot: int = 0) -> Record:
         if stopped:
             limit = f"{task.seconds:g} s" if stopped == "time limit" else f"{task.gigabytes:g} GB"
             answer |= {"status": stopped, "note": f"more than {limit}", "cost": spent}
+            answer["provenance"] = known(task.data.get("seed", 0), threads)
         elif (folder / "answer.json").exists():
             answer |= json.loads((folder / "answer.json").read_text())
             # Also what other processes held that the method started.
@@ -78,9 +81,11 @@ def attempt(task: Task, threads: int, slot: int = 0) -> Record:
     return Record(task=task, threads=threads, **answer)
 
 
-def cores(threads: int, slot: int) -> list[int]:
+def cores(threads: int, slot: int | None) -> list[int]:
     """The cores of a place on this machine."""
     allowed = sorted(os.sched_getaffinity(0))
+    if slot is None:
+        return allowed
     first = slot * threads
     if first + threads > len(allowed):
         raise ValueError(

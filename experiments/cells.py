@@ -79,12 +79,19 @@ def digits(value: float | None) -> str:
     return "–" if value is None or value != value else f"{float(f'{value:.2g}'):g}"
 
 
+def ending(record: Record | None) -> str:
+    """Why a task did not come to its end, in words."""
+    if record is None:
+        return "–"
+    return record.status if record.status in EMPTY else record.note
+
+
 def unfinished(records: Sequence[Record]) -> str:
     """Why tasks did not come to their end, in words: empty if all did."""
     notes: dict[str, int] = {}
     for record in records:
         if not record.done:
-            what = record.status if record.status in EMPTY else record.note
+            what = ending(record)
             notes[what] = notes.get(what, 0) + 1
     return "; ".join(f"{count} × {note}" for note, count in notes.items())
 

@@ -10,7 +10,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from experiments.task import NoAnswerError, plain
+from experiments.provenance import known
+from experiments.task import FINAL, NoAnswerError, plain
 
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
@@ -32,8 +33,8 @@ def main(request: dict[str, Any]) -> None:
         answer = {"status": "memory limit", "note": str(error)}
     except Exception:
         answer = {"status": "failed", "note": traceback.format_exc()[-2000:]}
-    if answer["status"] in ("done", "no answer"):
-        answer["provenance"] = _provenance(request["data"].get("seed", 0), request["threads"])
+    if answer["status"] in FINAL:
+        answer["provenance"] = known(request["data"].get("seed", 0), request["threads"])
     Path(request["answer"]).write_text(json.dumps(plain(answer), allow_nan=False))
 
 
@@ -43,21 +44,6 @@ def _settle(cores: list[int], parent: int) -> None:
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit("The worker was lost before its task began.")
-
-
-def _provenance(seed: int, threads: int) -> dict[str, Any]:
-    from dataclasses import asdict
-    from importlib.metadata import PackageNotFoundError, version
-
-    from benchmarks.provenance import provenance, source
-
-    known = asdict(provenance(seed, threads))
-    for package in ("blackjax", "scikit-learn", "numpyro", "adelie", "abess"):
-        try:
-            known["versions"][package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return known | {"source": source(("data", "model", "inference", "effects", "results", "baselines"))}
 
 
 if __name__ == "__main__":

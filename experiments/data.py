@@ -1,7 +1,7 @@
 """The data sets of the experiments, each made from a few plain values."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -13,13 +13,25 @@ from jaxtyping import Float
 
 from interplay.data import datasets
 from interplay.data.design import Design, design
+from interplay.data.errors import DataError
 from interplay.data.simulate import Simulation, real_covariates, synthetic
+from interplay.inference.atomic import written_whole
+
+CARS, BUILDING = "auto_mpg.csv", "residential_building.csv"
 
 FOLDER = "INTERPLAY_DATA"
-"""Environment variable with the folder of `auto_mpg.csv` and `residential_building.csv`."""
+"""Environment variable with the folder of these files."""
 
-NEAR = Path(__file__).parents[1].parent / "shared" / "data"
-"""Where these files are looked for without it."""
+ROOT = Path(__file__).parents[1]
+
+NEAR, FETCHED = ROOT.parent / "shared" / "data", ROOT / "build" / "data"
+"""Where these files are looked for without it, and where they are kept once they were downloaded."""
+
+DOWNLOADS: dict[str, Callable[[], pd.DataFrame]] = {
+    CARS: lambda: pd.concat(datasets.auto_mpg(download=True), axis=1),
+    BUILDING: lambda: datasets.residential_building(download=True),
+}
+"""By file: from the UCI Machine Learning Repository."""
 
 NOISE_SD = 5.0
 """The paper's."""
@@ -80,17 +92,34 @@ def make(data: Mapping[str, Any]) -> Problem:
 
 
 def file(name: str) -> Path | None:
-    """A file of the folder with data, or None if it is not there."""
-    path = Path(os.environ.get(FOLDER, NEAR)) / name
-    return path if path.exists() else None
+    """A file with data, or None if it is not there."""
+    paths = [Path(folder) / name for folder in (os.environ.get(FOLDER, NEAR), FETCHED)]
+    return next((path for path in paths if path.exists()), None)
 
 
-def missing(name: str) -> str:
-    """What to say where a file is not there."""
-    return (
-        f"there is no {name} in {os.environ.get(FOLDER, NEAR)}: set {FOLDER} to a folder with it (see"
-        " interplay.data.datasets for where it comes from)"
-    )
+def fetch(say: Callable[[str], None] = print) -> None:
+    """Download the files that are not there, and say which could not be."""
+    for name, download in DOWNLOADS.items():
+        if file(name) is not None:
+            continue
+        try:
+            frame = download()
+        except DataError as error:
+            say(f"{name}: {error}")
+            continue
+        FETCHED.mkdir(parents=True, exist_ok=True)
+        with written_whole(FETCHED / name) as whole:
+            frame.to_csv(whole, index=False)
+        say(f"{name}: downloaded to {FETCHED}")
+
+
+def _there(name: str) -> Path:
+    if (path := file(name)) is None:
+        raise ImportError(
+            f"there is no {name} in {os.environ.get(FOLDER, NEAR)}: set {FOLDER} to a folder with it, or run "
+            "`python -m experiments --download`."
+        )
+    return path
 
 
 def _known(simulation: Simulation) -> Problem:
@@ -128,18 +157,12 @@ def _variant(kind: str, n: int, p: int, scale: float, seed: int) -> Simulation:
 
 
 def _building(noise: float, standardized: bool, seed: int, rows: int | None = None) -> Problem:
-    path = file("residential_building.csv")
-    if path is None:
-        raise ImportError(missing("residential_building.csv"))
-    covariates = datasets.residential_building(path).iloc[:rows]
+    covariates = datasets.residential_building(_there(BUILDING)).iloc[:rows]
     return _known(real_covariates(covariates, noise_variance=noise, standardize=standardized, seed=seed))
 
 
 def _auto(extra: int, seed: int) -> Problem:
-    path = file("auto_mpg.csv")
-    if path is None:
-        raise ImportError(missing("auto_mpg.csv"))
-    cars, mpg = datasets.auto_mpg(path)
+    cars, mpg = datasets.auto_mpg(_there(CARS))
     noise = np.random.default_rng(seed).standard_normal((len(cars), extra))
     names = [f"noise{k}" for k in range(extra)]
     frame = pd.concat([cars.reset_index(drop=True), pd.DataFrame(noise, columns=names)], axis=1)

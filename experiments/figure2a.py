@@ -81,10 +81,8 @@ def draw(records: list[Record], path: Path) -> None:
 
 
 def _cell(record: Record | None) -> str:
-    if record is None:
-        return "–"
-    if not record.done:
-        return record.note if record.status.endswith("limit") else record.status
+    if record is None or not record.done:
+        return cells.ending(record)
     r_hat, pairs = record.values["r_hat"], record.values.get("r_hat_pairs")
     brackets = "" if pairs is None else f" ({pairs:.3f})"
     known = "–" if r_hat is None else f"{r_hat:.3f}{brackets}"

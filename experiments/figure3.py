@@ -52,7 +52,8 @@ def draw_selection(records: list[Record], path: Path) -> None:
             rule = "paper" if name == SKIM else "nonzero"
             found = np.array([cells.counts(one, rule) for one in cells.of(records, name)]).reshape(-1, 4)
             style = {"marker": method.marker, "color": method.color, "linestyle": "none", "alpha": 0.6}
-            points.plot(_apart(found[:, first], name), found[:, first + 1], label=name, **style)
+            label_of = cells.named(name, rule)
+            points.plot(_apart(found[:, first], name), found[:, first + 1], label=label_of, **style)
             if name == SKIM:
                 continue
             ours, theirs = shared(records, name, "paper")
@@ -142,8 +143,8 @@ def better(records: list[Record]) -> Table:
     """In how many data sets SKIM is better and worse than each peer."""
     note = (
         "Data sets in which SKIM has both more right and fewer wrong than the peer (the paper's green "
-        "region); in which it is no worse in either and better in one; the same for worse; and how many "
-        "both have done."
+        "region); in which it is no worse in either and better in one; the same for worse; in which it has "
+        "fewer of both, and more of both; and how many both have done."
     )
     rows = []
     for name in PEERS:
@@ -155,18 +156,21 @@ def better(records: list[Record]) -> Table:
                     verdicts = comparison(right, wrong)
                     rows.append([name, rule, title.lower(), *map(str, verdicts), str(right.size)])
     heads = ["peer", "SKIM's rule", "effects", "strictly better", "no worse", "no better", "strictly worse"]
-    return Table("Better and worse", note, [*heads, "data sets"], rows)
+    return Table("Better and worse", note, [*heads, "fewer of both", "more of both", "data sets"], rows)
 
 
-def comparison(right: np.ndarray, wrong: np.ndarray) -> tuple[int, int, int, int]:
-    """From differences in right and wrong: strictly better, no worse, no better, strictly worse."""
+def comparison(right: np.ndarray, wrong: np.ndarray) -> list[int]:
+    """By differences: strictly better, no worse, no better, strictly worse; fewer, more."""
     same = (right == 0) & (wrong == 0)
-    return (
-        int(np.sum((right > 0) & (wrong < 0))),
-        int(np.sum((right >= 0) & (wrong <= 0) & ~same)),
-        int(np.sum((right <= 0) & (wrong >= 0) & ~same)),
-        int(np.sum((right < 0) & (wrong > 0))),
+    regions = (
+        (right > 0) & (wrong < 0),
+        (right >= 0) & (wrong <= 0) & ~same,
+        (right <= 0) & (wrong >= 0) & ~same,
+        (right < 0) & (wrong > 0),
+        (right < 0) & (wrong < 0),
+        (right > 0) & (wrong > 0),
     )
+    return [int(np.sum(region)) for region in regions]
 
 
 def _totals(records: list[Record]) -> Table:
@@ -218,10 +222,8 @@ def _every(records: list[Record]) -> Table:
 
 
 def _cell(record: Record | None, rule: str) -> str:
-    if record is None:
-        return "–"
-    if not record.done:
-        return record.note if record.status.endswith("limit") else record.status
+    if record is None or not record.done:
+        return cells.ending(record)
     return cells.written(cells.counts(record, rule))
 
 
@@ -246,13 +248,13 @@ def _apart(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _regions(axes: Any) -> None:
-    """Shade where SKIM is strictly better, and hatch where it is strictly worse."""
+    """Shade where SKIM is strictly better, by one or more in both, and hatch where it is strictly worse."""
     x, y = (max(1.0, *map(abs, axes.get_xlim()))), max(1.0, *map(abs, axes.get_ylim()))
     axes.set(xlim=(-x, x), ylim=(-y, y))
-    axes.fill_between([0, x], -y, 0, color="0.88", zorder=0, label="SKIM strictly better")
-    axes.fill_between(
-        [-x, 0], 0, y, facecolor="none", edgecolor="0.7", hatch="//", zorder=0, label="SKIM strictly worse"
-    )
+    # Half of one: marks are moved to the side by less.
+    axes.fill_between([0.5, x], -y, -0.5, color="0.88", zorder=0, label="SKIM strictly better")
+    worse = {"facecolor": "none", "edgecolor": "0.7", "hatch": "//", "label": "SKIM strictly worse"}
+    axes.fill_between([-x, -0.5], 0.5, y, zorder=0, **worse)
     axes.axhline(0.0, color="0.5", linewidth=0.6)
     axes.axvline(0.0, color="0.5", linewidth=0.6)
 

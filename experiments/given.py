@@ -1,6 +1,7 @@
 """How other methods did on the same protocol, with one data set for each setting: given figures."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from experiments.methods import GLINTERNET, HIERARCHICAL, LASSO, LASSO_RAW, SUBSET
 
@@ -72,3 +73,40 @@ SAME = {
     "abess": SUBSET,
 }
 """The method here that a given one is."""
+
+
+class AsGiven(NamedTuple):
+    """A method as it was for the given figures, and the one here that it differs from."""
+
+    method: str
+    instead_of: str
+    work: str
+    options: Mapping[str, Any]
+
+
+AS_GIVEN = {
+    "LassoCV, standardised": AsGiven(
+        "pairs LASSO, as given", LASSO, "experiments.peers:lasso_of_raw_products", {}
+    ),
+    "adelie": AsGiven(
+        "hierarchical LASSO, as given", HIERARCHICAL, "experiments.peers:hierarchical", {"ratios": [0.01]}
+    ),
+}
+"""By given method, where it is not quite the one here."""
+
+CARS = {
+    "LassoCV": ("6", "15", "4:2", "5:34", "4:0", "5:54"),
+    "adelie": ("6", "6", "5:34", "5:29", "5:30", "5:18"),
+    "abess": ("5", "15", "2:0", "1:0", "2:0", "1:0"),
+}
+"""Auto MPG, original:fake: mains and pairs without noise, with 100 and with 200 covariates of it."""
+
+LARGE: dict[str, dict[int, Peer]] = {
+    "adelie": {1000: Peer(72, 3259, 4, 0, 3, 0, 4.0, 9.4)},
+    "R glinternet": {
+        1000: Peer(175, 134, 5, 78, 6, 46, 2.7, 8.4),
+        2000: Peer(400, 248, 5, 34, 7, 18, 2.9, 6.3),
+    },
+    "python-glmnet": {1000: Peer(42, 2875, 0, 0, 1, 0, 5.0, 9.8)},
+}
+"""By method and number of variables, with 200 rows and λ = 2."""

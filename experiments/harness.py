@@ -55,7 +55,8 @@ def run(
     scheduler
         Address of a Dask scheduler; a cluster on this machine without it.
     workers, threads
-        Of the cluster on this machine, and threads of each task; by default all cores are shared out.
+        Of the cluster on this machine, and threads of each task; by default all cores are shared out, and on
+        another cluster each task has one thread.
     budget
         Seconds after which no further task is begun.
     fresh
@@ -66,7 +67,7 @@ def run(
     left = outstanding(folder, tasks, fresh=fresh)
     if not left:
         return 0
-    threads = threads or max(1, len(os.sched_getaffinity(0)) // workers)
+    threads = threads or (1 if scheduler else max(1, len(os.sched_getaffinity(0)) // workers))
     end = time.monotonic() + (float("inf") if budget is None else budget)
     running: dict[Future, Task] = {}
     finished = count(1)
@@ -83,7 +84,7 @@ def run(
                     keep(record)
                     continue
                 # Impure: a task of the same name that was done before is not its result.
-                running[client.submit(_on_worker, task, threads, pure=False)] = task
+                running[client.submit(_on_worker, task, threads, scheduler is None, pure=False)] = task
             if not running:
                 break
             for future in wait(list(running), return_when="FIRST_COMPLETED").done:
@@ -126,9 +127,9 @@ def _may_begin(client: Client, task: Task, running: dict[Future, Task]) -> bool:
     return len(running) < max(1, sum(client.nthreads().values()))
 
 
-def _on_worker(task: Task, threads: int) -> Record:
-    name = get_worker().name
-    return attempt(task, threads, name if isinstance(name, int) else 0)
+def _on_worker(task: Task, threads: int, pinned: bool) -> Record:
+    # The workers of our own cluster are numbered, and all on this machine.
+    return attempt(task, threads, get_worker().name if pinned else None)
 
 
 def _result(future: Future, task: Task, threads: int) -> Record:

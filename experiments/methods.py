@@ -6,8 +6,11 @@ from typing import Any
 
 from experiments.task import SECONDS, Task
 
-LONGEST = 1800.0
-"""Seconds of SKIM's sampler where nothing is timed: it is to converge. Where it is timed, those of all."""
+LONGEST = {"max_seconds": 1800.0, "max_draws": 100_000}
+"""Limits of SKIM's sampler where nothing is timed: it is to converge."""
+
+TIMED = {"max_seconds": SECONDS}
+"""Where it is timed: the seconds that all methods have, and no more draws of a chain than by default."""
 
 ANSWERS = 1200.0
 """Seconds that SKIM may take beyond those of its sampler, to load, compile and answer for all pairs."""
@@ -108,11 +111,11 @@ def grid(
     methods
         Which methods.
     limits
-        Settings of SKIM's sampler; by default nothing but the seconds that it may take.
+        Settings of SKIM's sampler; by default only those that end it.
     timed
         Whether nothing else may run at the same time.
     """
-    limits = {"max_seconds": SECONDS if timed else LONGEST} if limits is None else limits
+    limits = (TIMED if timed else LONGEST) if limits is None else limits
     return [
         Task(
             experiment,

@@ -18,8 +18,9 @@ experiments` runs all of them and writes this page, `python -m experiments NAME 
 experiments-quick` a small version of each. A run that is stopped goes on where it stopped. Each task is one
 method on one data set, in a process of its own, which is stopped after 600 s or at 8 GB; where p grows, a
 method that was stopped is not begun again with more variables. SKIM's sampler goes on until it has
-converged: it is stopped after 600 s where methods are timed beside each other, and after 1800 s elsewhere;
-a fit that did not converge is named, and so is one that has no answer to report. Everything is kept in
+converged. Where methods are timed beside each other it is stopped after 600 s, elsewhere after 1800 s or
+100,000 draws of each chain; looking at all pairs for its three rules may take 1200 s more. A fit that did
+not converge is named, and so is one that has no answer to report. Everything is kept in
 `experiments/results`, one file for each task, with versions, seeds, seconds and peak memory. Seconds are
 wall time of the fit, for the peers with its cross-validation, for SKIM with compilation.
 """
@@ -42,9 +43,11 @@ def write(folder: Path, experiments: Sequence[Experiment], *, quick: bool = Fals
 def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
     """How much of an experiment is there, in words."""
     missing = len(tasks) - sum(record.status != "failed" for record in found)
-    words = [f"All {len(tasks)} tasks were run." if not missing else _partial(missing, len(tasks))]
-    absent = cells.collect([one for one in found if one.status in cells.EMPTY], lambda one: one.task.method)
-    for method, some in absent.items():
+    absent = sum(record.status == "not available" for record in found)
+    but = f", but for {absent} that cannot be run here" if absent else ""
+    words = [_partial(missing, len(tasks)) if missing else f"All {len(tasks)} tasks were run{but}."]
+    empty = cells.collect([one for one in found if one.status in cells.EMPTY], lambda one: one.task.method)
+    for method, some in empty.items():
         note = (some[0].note.strip().splitlines() or [""])[-1]
         words.append(f"{method}: {len(some)} × {some[0].status} ({note}).")
     slow = cells.unconverged(found)

@@ -33,11 +33,18 @@ def lasso_standardised(data: Mapping[str, Any], threads: int) -> Values:
     return _fit(data, lambda d, s: pairs_lasso(d, seed=s, threads=threads, most_bytes=inf))
 
 
-def hierarchical(data: Mapping[str, Any], threads: int) -> Values:
+def lasso_of_raw_products(data: Mapping[str, Any], threads: int) -> Values:
+    """The LASSO on all columns and products of columns as they are, all of them standardised."""
+    from interplay.baselines.pairs_lasso import pairs_lasso
+
+    return _fit(data, lambda d, s: pairs_lasso(d, seed=s, threads=threads, most_bytes=inf), raw=True)
+
+
+def hierarchical(data: Mapping[str, Any], threads: int, **path: Any) -> Values:
     """The hierarchical LASSO by adelie."""
     from interplay.baselines.hierarchical_lasso import hierarchical_lasso
 
-    return _fit(data, lambda d, s: hierarchical_lasso(d, seed=s, threads=threads))
+    return _fit(data, lambda d, s: hierarchical_lasso(d, seed=s, threads=threads, **path))
 
 
 def glinternet(data: Mapping[str, Any], threads: int) -> Values:
@@ -48,10 +55,10 @@ def glinternet(data: Mapping[str, Any], threads: int) -> Values:
 
 
 def best_subset(data: Mapping[str, Any], threads: int) -> Values:
-    """The best subset of all columns and pairs as they are, by abess."""
+    """The best subset of all columns and pairs, by abess: as they are, but for the cars' many units."""
     from interplay.baselines.best_subset import best_subset as fit
 
-    return _fit(data, lambda d, s: fit(d, seed=s, threads=threads), raw=True)
+    return _fit(data, lambda d, s: fit(d, seed=s, threads=threads), raw=data["kind"] != "auto")
 
 
 def _fit(data: Mapping[str, Any], fit: Callable[[Design, int], Estimate], *, raw: bool = False) -> Values:

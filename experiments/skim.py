@@ -1,6 +1,5 @@
 """SKIM by interplay: one fit, and what its three rules find."""
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -58,9 +57,8 @@ def skim(data: Mapping[str, Any], threads: int, **limits: Any) -> tuple[dict[str
     known = model.diagnostics_
     if known.ended == "rounding":
         raise NoAnswerError(f"{known.reason} After {cost['seconds']:.0f} s.")
-    answering = time.perf_counter()
-    values = answers(model.fit_, problem)
-    return values | {"answer_seconds": time.perf_counter() - answering}, cost
+    values, asked = measured(lambda: answers(model.fit_, problem))
+    return values | {f"answer_{name}": asked[name] for name in ("seconds", "peak_bytes")}, cost
 
 
 def answers(fit: Fit, problem: Problem) -> dict[str, Any]:

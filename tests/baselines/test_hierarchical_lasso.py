@@ -91,16 +91,12 @@ def test_factors(mixed: Design) -> None:
     assert_allclose([at[1] - at[0], at[3] - at[2]], [1.0, 3.0], atol=0.3)
 
 
-def test_a_path_that_ends_too_early_is_extended(
-    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_ends_too_early_is_extended(simulation: Simulation) -> None:
     data = design(simulation.X, simulation.y)
     whole = hierarchical_lasso(data)
-    monkeypatch.setattr(module, "RATIOS", (0.5, 1e-3))
-    assert hierarchical_lasso(data).penalty == pytest.approx(whole.penalty)
-    monkeypatch.setattr(module, "RATIOS", (0.5,))
+    assert hierarchical_lasso(data, ratios=(0.5, 1e-3)).penalty == pytest.approx(whole.penalty)
     with pytest.warns(UserWarning, match="less would be better still"):
-        assert hierarchical_lasso(data).penalty > whole.penalty
+        assert hierarchical_lasso(data, ratios=(0.5,)).penalty > whole.penalty
 
 
 def test_repeats_and_leaves_the_global_generator_alone(simulation: Simulation) -> None:

@@ -1,8 +1,15 @@
 """The data sets of the experiments: what is different in each is there, and they repeat."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
+from experiments import data
 from experiments.data import file, make
+
+from interplay.data import datasets
+from interplay.data.errors import DataError
 
 SETTING = {"n": 4000, "p": 12, "scale": 2.0, "seed": 3}
 
@@ -75,7 +82,27 @@ def test_the_response_is_made_of_building_covariates() -> None:
     assert len(problem.right) == 15
 
 
-def test_without_the_data_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_data_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("INTERPLAY_DATA", "/nowhere")
+    monkeypatch.setattr(data, "FETCHED", tmp_path)
     with pytest.raises(ImportError, match=r"no auto_mpg\.csv in /nowhere: set INTERPLAY_DATA"):
         make({"kind": "auto", "extra": 0, "seed": 0})
+
+
+def test_what_is_not_there_is_downloaded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).standard_normal((20, 7))
+    cars = pd.DataFrame(values, columns=["mpg", *datasets.AUTO_FEATURES])
+
+    def unreachable() -> pd.DataFrame:
+        raise DataError("the repository cannot be reached.")
+
+    monkeypatch.setenv("INTERPLAY_DATA", "/nowhere")
+    monkeypatch.setattr(data, "FETCHED", tmp_path / "data")
+    monkeypatch.setattr(data, "DOWNLOADS", {data.CARS: lambda: cars, data.BUILDING: unreachable})
+    said: list[str] = []
+    data.fetch(said.append)
+    assert said[1] == "residential_building.csv: the repository cannot be reached."
+    assert np.array_equal(make({"kind": "auto", "extra": 0, "seed": 0}).X, cars[list(datasets.AUTO_FEATURES)])
+    said.clear()
+    data.fetch(said.append)
+    assert len(said) == 1

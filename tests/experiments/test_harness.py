@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from experiments.attempt import attempt
+from distributed import LocalCluster
+from experiments.attempt import attempt, cores
 from experiments.harness import outstanding, run
 from experiments.methods import growing
 from experiments.task import Record, read, records, spared, write
@@ -65,6 +66,7 @@ def test_how_a_task_ends_is_said() -> None:
     late = attempt(task("nap", options={"log": os.devnull, "seconds": 60.0}, seconds=1.0), threads=1)
     assert (late.status, late.note) == ("time limit", "more than 1 s")
     assert late.cost["seconds"] >= 1.0
+    assert set(late.provenance) == set(done.provenance)
     big = attempt(task("hungry", gigabytes=0.3), threads=1)
     assert (big.status, big.note) == ("memory limit", "more than 0.3 GB")
     assert big.cost["peak_bytes"] > 0.3e9
@@ -88,6 +90,10 @@ def test_settings_that_change_what_is_timed_are_kept_from_tasks(
     settings = attempt(task("told", timed=timed), threads=1).values["settings"]
     assert "MALLOC_TRIM_THRESHOLD_" not in settings
     assert ("JAX_COMPILATION_CACHE_DIR" in settings) == (not timed)
+
+
+def test_where_cores_are_not_shared_out_all_may_be_used() -> None:
+    assert cores(1, None) == sorted(os.sched_getaffinity(0))
 
 
 def test_a_place_beyond_the_cores_is_refused() -> None:
@@ -179,6 +185,15 @@ def test_a_lost_worker_costs_one_task(tmp_path: Path, finished: list[subprocess.
     assert "left 0" in printed, errors
     assert [one.status for one in records(tmp_path, naps(tmp_path, "nap_once", 30.0))] == ["done"] * 4
     assert [seed for seed, _ in begun(tmp_path)] == [0, 1, 1, 2, 3]
+
+
+def test_a_run_takes_any_scheduler(tmp_path: Path) -> None:
+    tasks = naps(tmp_path, "nap", 0.0)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        address = cluster.scheduler_address
+        assert run(tmp_path, tasks, scheduler=address, say=lambda _: None) == 0
+    done = records(tmp_path, tasks)
+    assert [(one.values["doubled"], one.threads) for one in done] == [(0, 1), (2, 1), (4, 1), (6, 1)]
 
 
 def test_no_task_is_begun_after_the_budget(tmp_path: Path, finished: list[subprocess.Popen]) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import beyond, figure3, study, table2, table3
+from experiments import beyond, figure2b, figure3, study, table2, table3
 from experiments.methods import GLINTERNET, LASSO, SKIM
 from experiments.page import state, write
 from experiments.registry import EXPERIMENTS
@@ -42,11 +42,17 @@ def test_given_figures_are_beside_those_of_the_same_data() -> None:
     # Of seed 0 alone: the others have false effects.
     assert [cell.split(";")[0] for cell in here] == ["5:0, 10:0"] * 4
     assert rows(table)["abess, here"] == ["–"] * 4
+    as_given = [task for task in study.tasks(False) if task.method == "pairs LASSO, as given"]
+    assert [task.data["seed"] for task in as_given] == [0] * 4
+    some = [*records, *(peer(task, false=["x9"]) for task in as_given)]
+    table = next(table for table in study.tables(some) if table.title.startswith("Given"))
+    cells = rows(table)["LassoCV, standardised, here, as given"]
+    assert [cell.split(";")[0] for cell in cells] == ["5:1, 10:0"] * 4
 
 
 def test_comparison_counts_both_kinds_of_better() -> None:
     right, wrong = np.array([2, 0, 0, -1, 1, 0]), np.array([-3, -1, 0, 4, 2, 1])
-    assert figure3.comparison(right, wrong) == (1, 2, 2, 1)
+    assert figure3.comparison(right, wrong) == [1, 2, 2, 1, 0, 1]
 
 
 def test_only_data_sets_that_both_have_done_are_compared() -> None:
@@ -58,7 +64,7 @@ def test_only_data_sets_that_both_have_done_are_compared() -> None:
     assert figure3.differences_of_errors(records, LASSO, "pairs").tolist() == [-0.5] * 5
     table = figure3.better(records)
     assert [row[3:] for row in table.rows if row[:3] == [LASSO, "paper", "main effects"]] == [
-        ["0", "5", "0", "0", "5"]
+        ["0", "5", "0", "0", "0", "0", "5"]
     ]
 
 
@@ -80,8 +86,30 @@ def test_the_pair_without_mains_is_counted_apart() -> None:
         one.values["terms"].append({"term": "x7:x8", "right": True, "lfsr": 0.3})
     records[0].values["found"]["fdr"]["true_terms"].append("x7:x8")
     table = next(one for one in beyond.tables(records) if one.title.startswith("The pair"))
-    assert rows(table)["SKIM, rule lfsr"] == ["0 of 3", "2 of 3"]
-    assert rows(table)["SKIM, rule fdr"] == ["1 of 3", "2 of 3"]
+    assert rows(table)["SKIM, rule lfsr"] == ["0 of 3", "2 of 3", "0 of 3"]
+    assert rows(table)["SKIM, rule fdr"] == ["1 of 3", "2 of 3", "0 of 3"]
+
+
+def test_mains_of_the_pair_without_them_are_neither_right_nor_wrong() -> None:
+    weak = next(task for task in beyond.tasks(False) if task.data["kind"] == "weak" and task.method == SKIM)
+    one = fit(weak, false=["x7", "x9"])
+    one.values["terms"].append({"term": "x7:x8", "right": True, "lfsr": 0.3})
+    found, alone, thresholds = beyond.tables([one])
+    # x9 alone is wrong: 1 of 16 that are selected, where 15 of 16 are right.
+    row = next(row for row in found.rows if row[1] == "SKIM, rule lfsr")
+    assert row[3:6] == ["5:1, 10:0", f"{1 / 16:.3f}", f"{15 / 16:.2f}"]
+    assert rows(alone)["SKIM, rule lfsr"] == ["0 of 1", "1 of 1", "1 of 1"]
+    at = list(thresholds.heads).index("0.05")
+    assert thresholds.rows[0][at] == f"{1 / 16:.3f} / {15 / 16:.2f}"
+
+
+def test_the_time_of_looking_at_all_pairs_is_not_left_out() -> None:
+    tasks = [task for task in figure2b.tasks(False) if task.data["p"] == 50]
+    made = [fit(task) if task.method == SKIM else peer(task, false=["x9"]) for task in tasks]
+    taken, found, given = figure2b.tables(made)
+    assert taken.rows[0][1:3] == ["20 + 3 / 500 (1.005)", "20 / 400"]
+    assert found.rows[0][1:5] == ["5:0, 10:0"] * 3 + ["5:1, 10:0"]
+    assert rows(given)["R glinternet"] == ["175 / 134; 5:78, 6:46", "400 / 248; 5:34, 7:18"]
 
 
 def test_tables_of_the_paper_are_beside_ours() -> None:
@@ -113,12 +141,14 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
         Record(by_method[GLINTERNET], "not available", "there is no Rscript", 2, {}, {}, {}),
     ]
     text = state(records, tasks)
-    assert "**Partial: 117 of 120 tasks are missing" in text
+    assert "**Partial: 125 of 128 tasks are missing" in text
     assert "glinternet: 1 × not available (there is no Rscript)" in text
     assert "R-hat ≤ 1.01 in 1 fit: synthetic-n100-p50-scale2-seed0--skim (R-hat 1.200)" in text
     assert "pairs-lasso (more than 600 s)" in text
     whole = [fit(task) if task.method == SKIM else peer(task) for task in tasks]
-    assert state(whole, tasks).startswith("All 120 tasks were run.")
+    assert state(whole, tasks).startswith("All 128 tasks were run.")
+    unable = [one for one in whole if one.task != records[2].task] + records[2:]
+    assert state(unable, tasks).startswith("All 128 tasks were run, but for 1 that cannot be run here.")
 
 
 def test_a_fit_without_an_answer_is_counted_and_named() -> None:

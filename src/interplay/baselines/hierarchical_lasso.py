@@ -1,7 +1,7 @@
 """HIERARCHICAL LASSO: a pair comes only with its main effects, by overlapping groups, solved by adelie."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,7 @@ except ImportError as error:
     ) from error
 
 RATIOS = (1e-3, 1e-4, 1e-5)
-"""Least penalty of the path, as a part of the largest; the next is taken where the best is the last.
+"""Least penalty of the path, as a part of the largest.
 
 The first is that of scikit-learn. A shorter path of as many penalties takes as long.
 """
@@ -33,7 +33,14 @@ STEPS = 100
 """Penalties on the path."""
 
 
-def hierarchical_lasso(design: Design, *, folds: int = 5, seed: int = 0, threads: int = 1) -> Estimate:
+def hierarchical_lasso(
+    design: Design,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    threads: int = 1,
+    ratios: Sequence[float] = RATIOS,
+) -> Estimate:
     """Fit main effects and pairs with strong hierarchy, with the penalty chosen by cross-validation.
 
         min ‖y − θ_0 − Σ_g x_g b_g − Σ_ij [x_i, x_j, x_i x_j] c_ij‖² / 2n
@@ -50,6 +57,8 @@ def hierarchical_lasso(design: Design, *, folds: int = 5, seed: int = 0, threads
         Of cross-validation, on shuffled rows.
     threads
         Of adelie.
+    ratios
+        Least penalty of the path as a part of the largest: the next is tried where the best is the last.
 
     Raises
     ------
@@ -72,7 +81,7 @@ def hierarchical_lasso(design: Design, *, folds: int = 5, seed: int = 0, threads
         "n_threads": threads,
         "progress_bar": False,
     }
-    best = _cross_validate(common, folds, seed)
+    best = _cross_validate(common, folds, seed, ratios)
     solution = best.fit(lmda_path_size=STEPS, **common)
     beta, solver_intercept = solution.betas[-1], float(solution.intercepts[-1])
     fitted = adelie.diagnostic.predict(features, beta, solution.intercepts[-1:], n_threads=threads)[0]
@@ -87,9 +96,9 @@ def hierarchical_lasso(design: Design, *, folds: int = 5, seed: int = 0, threads
     )
 
 
-def _cross_validate(common: dict[str, Any], folds: int, seed: int) -> Any:
+def _cross_validate(common: dict[str, Any], folds: int, seed: int, ratios: Sequence[float]) -> Any:
     """Search a longer path while the best penalty is the last one."""
-    for ratio in RATIOS:
+    for ratio in ratios:
         with _global_state():
             found = adelie.cv_grpnet(
                 n_folds=folds, seed=seed, min_ratio=ratio, lmda_path_size=STEPS, **common
@@ -97,7 +106,7 @@ def _cross_validate(common: dict[str, Any], folds: int, seed: int) -> Any:
         if found.best_idx < found.lmdas.size - 1:
             return found
     warnings.warn(
-        f"the smallest penalty, {RATIOS[-1]:g} of the largest, has the least error in cross-validation: "
+        f"the smallest penalty, {ratios[-1]:g} of the largest, has the least error in cross-validation: "
         "less would be better still.",
         UserWarning,
         stacklevel=3,

@@ -36,7 +36,7 @@ def select(mixture: Mixture, rule: Rule = "lfsr", q: float = 0.05) -> Bool[np.nd
         case "lfsr":
             return mixture.lfsr <= q
         case "fdr":
-            return _fdr(mixture.lfsr, q)
+            return within_fdr(mixture.lfsr, q)
         case "paper":
             return np.abs(mixture.mean) > PAPER_Z * mixture.conditional_sd
         case _:
@@ -50,7 +50,8 @@ def among_selected(terms: list[tuple[int, ...]], selected: Bool[np.ndarray, " t"
     return selected & np.array(within, dtype=bool)
 
 
-def _fdr(lfsr: Float[np.ndarray, " t"], q: float) -> Bool[np.ndarray, " t"]:
+def within_fdr(lfsr: Float[np.ndarray, " t"], q: float) -> Bool[np.ndarray, " t"]:
+    """The largest set, ranked by lfsr, whose mean lfsr is at most q, without any term above 0.1."""
     order = np.argsort(lfsr, kind="stable")
     mean_so_far = np.cumsum(lfsr[order]) / np.arange(1, lfsr.size + 1)
     # Sorted, the running mean never falls: what passes is a first part of the list.
