@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.method import METHODS
+from benchmarks.probe import RESOLUTION, measure
 from benchmarks.table import Table
 
 from experiments import cells
@@ -54,8 +55,6 @@ def tasks(quick: bool) -> list[Task]:
 
 def evaluate(data: Mapping[str, Any], threads: int, method: str) -> tuple[dict[str, Any], dict[str, float]]:
     """Time evaluations as `benchmarks.probe` does: all that does not depend on τ and σ² is made before."""
-    from benchmarks.probe import measure
-
     found = measure(method, data["p"], data["seed"])
     values = {"seconds": found.seconds, "bytes": found.bytes, "log_likelihood": found.value}
     return values, {"seconds": median(found.seconds), "peak_bytes": found.bytes}
@@ -101,7 +100,8 @@ def _cell(record: Record | None) -> str:
         return "–"
     if not record.done:
         return record.note if record.status.endswith("limit") else record.status
-    return f"{1e3 * record.cost['seconds']:.3g} / {record.cost['peak_bytes'] / 1e6:.3g}"
+    taken = record.cost["peak_bytes"]
+    return f"{1e3 * record.cost['seconds']:.3g} / {'≤ ' if taken <= RESOLUTION else ''}{taken / 1e6:.3g}"
 
 
 def exponent(p: Sequence[int], values: Sequence[float]) -> float:
