@@ -7,7 +7,7 @@ from benchmarks.table import Table
 from experiments import cells
 from experiments.experiment import Experiment
 from experiments.methods import growing
-from experiments.plots import new, save
+from experiments.plots import new, plain_log, save
 from experiments.task import Record, Task
 
 ROWS, SCALE = 100, 2.0
@@ -75,6 +75,8 @@ def draw(records: list[Record], path: Path) -> None:
         mixing.plot(p, [one.values["r_hat"] for one in done], **style)
     mixing.axhline(1.05, color="0.4", linewidth=1, linestyle="-.", label="R-hat = 1.05")
     mixing.set_xscale("log")
+    for axis in (time.xaxis, mixing.xaxis, time.yaxis):
+        plain_log(axis, 1.0, 2.0, 5.0)
     time.set(title="Time", xlabel="number of variables p", ylabel="time of four chains (s)")
     mixing.set(title="Mixing", xlabel="number of variables p", ylabel="largest R-hat (no unit)")
     save(figure, path)
