@@ -31,8 +31,8 @@ def tables(records: list[Record]) -> list[Table]:
     """Seconds and peak memory, what was found, and what was given."""
     taken = (
         f"Seconds / peak MB of the process, N = {ROWS}, λ = {SCALE:g}. SKIM with compilation, until R-hat ≤ "
-        "1.01 and 400 effective draws, or 600 s (R-hat in brackets); added to it, the seconds in which all "
-        "pairs are looked at for the three rules. Peers with their cross-validation. *more than* is where a "
+        "1.01 and 400 effective draws, or 600 s (R-hat in brackets); added to it, the seconds of "
+        "`selected()`, which searches all pairs. Peers with their cross-validation. *more than* is where a "
         "method was stopped."
     )
     found = "Mains right:wrong, pairs right:wrong."
@@ -95,12 +95,16 @@ def draw(records: list[Record], path: Path) -> None:
 
 
 def _seconds(record: Record) -> float:
-    """Of the fit, and of all pairs where these are not part of it."""
-    return record.cost["seconds"] + record.values.get("answer_seconds", 0.0)
+    """Of the fit, and of the selection where that is not part of it."""
+    return record.cost["seconds"] + _selection(record, "seconds")
 
 
 def _megabytes(record: Record) -> float:
-    return max(record.cost["peak_bytes"], record.values.get("answer_peak_bytes", 0.0)) / 1e6
+    return max(record.cost["peak_bytes"], _selection(record, "peak_bytes")) / 1e6
+
+
+def _selection(record: Record, what: str) -> float:
+    return record.values.get("selection", {}).get(what, 0.0)
 
 
 def _taken(record: Record | None) -> str:
@@ -109,8 +113,8 @@ def _taken(record: Record | None) -> str:
     seconds, megabytes = f"{record.cost['seconds']:.3g}", f"{_megabytes(record):.0f}"
     if record.task.method != SKIM:
         return f"{seconds} / {megabytes}"
-    answers, r_hat = record.values["answer_seconds"], cells.sampler(record, "r_hat")
-    return f"{seconds} + {answers:.3g} / {megabytes} ({r_hat:.3f})"
+    selection, r_hat = _selection(record, "seconds"), cells.sampler(record, "r_hat")
+    return f"{seconds} + {selection:.3g} / {megabytes} ({r_hat:.3f})"
 
 
 def _found(record: Record | None, rule: str) -> str:

@@ -19,7 +19,7 @@ experiments-quick` a small version of each. A run that is stopped goes on where 
 method on one data set, in a process of its own, which is stopped after 600 s or at 8 GB; where p grows, a
 method that was stopped is not begun again with more variables. SKIM's sampler goes on until it has
 converged. Where methods are timed beside each other it is stopped after 600 s, elsewhere after 1800 s or
-100,000 draws of each chain; looking at all pairs for its three rules may take 1200 s more. A fit that did
+100,000 draws of each chain; its answers for all pairs may take 1200 s more. A fit that did
 not converge is named, and so is one that has no answer to report. Everything is kept in
 `experiments/results`, one file for each task, with versions, seeds, seconds and peak memory. Seconds are
 wall time of the fit, for the peers with its cross-validation, for SKIM with compilation.

@@ -40,7 +40,8 @@ def skim(data: Mapping[str, Any], threads: int, **limits: Any) -> tuple[dict[str
     Returns
     -------
     tuple
-        What was found, and what it took: seconds of the fit, with compilation, without the answers.
+        What was found, and what the fit took, with compilation. What `selected()` gives and takes after it,
+        as a user would call it, is in `selection`; the rest of the answers is for the comparison.
 
     Raises
     ------
@@ -57,8 +58,9 @@ def skim(data: Mapping[str, Any], threads: int, **limits: Any) -> tuple[dict[str
     known = model.diagnostics_
     if known.ended == "rounding":
         raise NoAnswerError(f"{known.reason} After {cost['seconds']:.0f} s.")
-    values, asked = measured(lambda: answers(model.fit_, problem))
-    return values | {f"answer_{name}": asked[name] for name in ("seconds", "peak_bytes")}, cost
+    chosen, asked = measured(model.selected)
+    selection = {"terms": chosen, "seconds": asked["seconds"], "peak_bytes": asked["peak_bytes"]}
+    return answers(model.fit_, problem) | {"selection": selection}, cost
 
 
 def answers(fit: Fit, problem: Problem) -> dict[str, Any]:

@@ -43,8 +43,7 @@ def fit(
         "errors": {"mains": errors[0], "pairs": errors[1], "slopes": errors[0]},
         "terms": terms,
         "sampler": sampler,
-        "answer_seconds": 3.0,
-        "answer_peak_bytes": 5e8,
+        "selection": {"terms": [*true, *false], "seconds": 3.0, "peak_bytes": 5e8},
     }
     return Record(task, "done", "", 2, COST, values, PROVENANCE)
 

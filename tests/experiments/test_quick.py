@@ -53,5 +53,8 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
     assert fit["values"]["found"]["lfsr"]["pairs"] == 10
     assert fit["values"]["errors"]["pairs"] < 1.0
     assert (fit["values"]["sampler"]["chains"], fit["values"]["sampler"]["draws"]) == (4, 25)
+    # What a user gets is what is counted.
+    counted = fit["values"]["found"]["lfsr"]
+    assert set(fit["values"]["selection"]["terms"]) == {*counted["true_terms"], *counted["false_terms"]}
     right = {term["term"] for term in fit["values"]["terms"] if term["right"]}
     assert right.issuperset(fit["values"]["found"]["lfsr"]["true_terms"])

@@ -103,7 +103,7 @@ def test_mains_of_the_pair_without_them_are_neither_right_nor_wrong() -> None:
     assert thresholds.rows[0][at] == f"{1 / 16:.3f} / {15 / 16:.2f}"
 
 
-def test_the_time_of_looking_at_all_pairs_is_not_left_out() -> None:
+def test_the_time_of_the_selection_is_not_left_out() -> None:
     tasks = [task for task in figure2b.tasks(False) if task.data["p"] == 50]
     made = [fit(task) if task.method == SKIM else peer(task, false=["x9"]) for task in tasks]
     taken, found, given = figure2b.tables(made)
