@@ -11,7 +11,7 @@ from experiments import cells, figure3, score
 from experiments.cells import RULES
 from experiments.experiment import Experiment
 from experiments.methods import HIERARCHICAL, LASSO, SKIM, SUBSET, grid
-from experiments.plots import new, save
+from experiments.plots import new, plain_log, save
 from experiments.task import Record, Task
 from interplay.effects.selection import within_fdr
 
@@ -68,6 +68,7 @@ def draw(records: list[Record], path: Path) -> None:
         what = "threshold on lfsr" if rule == "lfsr" else "bound on mean lfsr"
         for axes in (proportion, power):
             axes.set(xscale="log", xlabel=f"{what} (probability)", title=f"Rule {rule}")
+            plain_log(axes.xaxis, 1.0, 2.0, 5.0)
         proportion.set(ylabel="false discovery proportion (mean)", ylim=(-0.02, None))
         power.set(ylabel="power (mean part of the truth found)", ylim=(-0.02, 1.02))
     save(figure, path, columns=3)
