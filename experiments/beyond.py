@@ -49,9 +49,10 @@ def tables(records: list[Record]) -> list[Table]:
 def draw(records: list[Record], path: Path) -> None:
     """Draw false discovery proportion and power against the threshold, for both rules."""
     figure, panels = new(2, 2, width=9.5, height=7.4)
+    counted = [_counted(one) for one in records]
     for (proportion, power), rule in zip(panels.reshape(2, 2), ("lfsr", "fdr"), strict=True):
         for kind, (words, marker, line) in KINDS.items():
-            fits = _fits([_counted(one) for one in records], kind)
+            fits = _fits(counted, kind)
             if fits:
                 style = {
                     "marker": marker,
@@ -167,14 +168,13 @@ def _alone(records: list[Record]) -> Table:
             pairs = [
                 {term for term in one.values["found"][rule]["true_terms"] if ":" in term} for one in done
             ]
-            alone = [{pair_alone(one)} for one in done]
-            wrong = [set(one.values["found"][rule]["false_terms"]) for one in done]
+            alone = [pair_alone(one) for one in done]
+            wrong = [one.values["found"][rule]["false_terms"] for one in done]
             if done:
-                found = sum(one <= some for one, some in zip(alone, pairs, strict=True))
-                others = sum(len(some - one) == 10 for one, some in zip(alone, pairs, strict=True))
+                found = sum(one in some for one, some in zip(alone, pairs, strict=True))
+                others = sum(len(some - {one}) == 10 for one, some in zip(alone, pairs, strict=True))
                 mains = sum(
-                    bool(some & set(pair_alone(one).split(":")))
-                    for one, some in zip(done, wrong, strict=True)
+                    not set(one.split(":")).isdisjoint(some) for one, some in zip(alone, wrong, strict=True)
                 )
                 counts = (f"{count} of {len(done)}" for count in (found, others, mains))
                 rows.append([cells.named(name, rule), *counts])

@@ -96,10 +96,8 @@ def _times(records: list[Record]) -> Table:
 
 
 def _cell(record: Record | None) -> str:
-    if record is None:
-        return "–"
-    if not record.done:
-        return record.note if record.status.endswith("limit") else record.status
+    if record is None or not record.done:
+        return cells.ending(record)
     taken = record.cost["peak_bytes"]
     return f"{1e3 * record.cost['seconds']:.3g} / {'≤ ' if taken <= RESOLUTION else ''}{taken / 1e6:.3g}"
 

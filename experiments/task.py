@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from interplay.inference.atomic import written_whole
+
 Status = Literal["done", "no answer", "time limit", "memory limit", "not available", "failed"]
 
 FINAL = ("done", "no answer", "time limit", "memory limit")
@@ -134,9 +136,6 @@ def records(folder: Path, tasks: Iterable[Task]) -> list[Record]:
 
 def write(folder: Path, record: Record) -> None:
     """Keep a record: the file is there whole or not at all."""
-    # Loads JAX, which nothing else here needs.
-    from interplay.inference.atomic import written_whole
-
     # A line for each part: short files, and changes that can be read.
     parts = {
         name: json.dumps(value, ensure_ascii=False, allow_nan=False)
