@@ -13,10 +13,12 @@ from oracles import prior as prior_variances
 
 from interplay.data.design import Design, design
 from interplay.effects.mixture import Mixture
+from interplay.inference.adaptation import EVERY
 from interplay.inference.diagnostics import ConvergenceWarning, Diagnostics
 from interplay.inference.draws import Draws
-from interplay.inference.rounding import noise, rounding
-from interplay.inference.sample import PRECISELY, sample
+from interplay.inference.rounding import MOST, noise, rounding
+from interplay.inference.sample import PRECISELY, STEADY, sample
+from interplay.inference.sampler import CHUNK, Lockstep
 from interplay.inference.target import Target, target
 from interplay.model.priors import SKIM
 from interplay.results.learn import learn
@@ -107,6 +109,24 @@ def test_no_noise_is_not_reported(p: int) -> None:
     assert "all but a function of the covariates" in known.remedy
     # With few coefficients it was in double precision from the beginning.
     assert (PRECISELY in known.remedies) == (p == 12) == target(made, PRIOR).single
+
+
+@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
+def test_a_run_that_cannot_come_right_ends_early_in_its_warm_up() -> None:
+    sampler = Lockstep(warmup=1000)
+    known = run(make(0.0), sampler=sampler)[1]
+    assert known.ended == "rounding"
+    # In single precision up to the first looks, in double precision until it is steady, and the draws kept.
+    assert known.gradients < sampler.chains * sampler.max_steps * (2 * EVERY + STEADY + CHUNK)
+
+
+def test_chains_that_pass_by_too_small_a_noise_are_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(1e-5)
+    precise = target(made, PRIOR, precision="float64")
+    below = at_the_truth(made, precise, 5e-7)[[0, 1, 2, 0]]
+    assert rounding(made, precise, below) > MOST
+    monkeypatch.setattr("interplay.inference.run.starts", lambda *_: below)
+    assert run(made)[1].verdict == "trust"
 
 
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")

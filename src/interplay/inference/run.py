@@ -54,7 +54,7 @@ class State:
     precise
         Whether the density is computed in double precision throughout.
     rounding
-        How much rounding moves the log density where the chains were after warm-up.
+        How much rounding moves the log density where the chains were when it was last looked at.
     """
 
     attempt: int
@@ -110,6 +110,23 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
     key = job.key(attempt, "start", 0)
     positions = starts(job.design, job.target, key, chains, 1 + 2 * attempt, workers)
     release_memory()
+    return _before_warm_up(job, attempt, positions)
+
+
+def in_double_precision(job: Job, state: State) -> tuple[Job, State]:
+    """The run in double precision throughout, with a warm-up of its own from where the chains are."""
+    precise = job.precisely()
+    anew = _before_warm_up(precise, state.attempt, state.positions)
+    return precise, replace(anew, gradients=state.gradients, precise=True)
+
+
+def after_warm_up(state: State) -> State:
+    """The state that sampling begins with, wherever the warm-up has got to."""
+    settled = float(np.mean(state.log_steps[-3:])) if state.log_steps else state.log_step
+    return replace(state, phase="sampling", iteration=0, log_step=settled, history=state.history[:0])
+
+
+def _before_warm_up(job: Job, attempt: int, positions: Float[np.ndarray, "c D"]) -> State:
     return State(
         attempt=attempt,
         phase="warm-up",
@@ -149,8 +166,7 @@ def warmup_length(job: Job, attempt: int) -> int:
 def _warm_up(job: Job, state: State, workers: Workers) -> State:
     length = warmup_length(job, state.attempt)
     if state.iteration >= length:
-        settled = float(np.mean(state.log_steps[-3:])) if state.log_steps else state.log_step
-        return replace(state, phase="sampling", iteration=0, log_step=settled, history=state.history[:0])
+        return after_warm_up(state)
     stretch = _advance(job, state, EVERY, workers)
     history = np.concatenate([state.history, stretch.positions])
     done = state.iteration + EVERY

@@ -25,7 +25,15 @@ from interplay.inference.progress import Report, Stage, reporting, silent
 from interplay.inference.rivals import rivals
 from interplay.inference.rounding import MOST as MOST_ROUNDING
 from interplay.inference.rounding import rounding
-from interplay.inference.run import Job, State, begin, proceed, warmup_length
+from interplay.inference.run import (
+    Job,
+    State,
+    after_warm_up,
+    begin,
+    in_double_precision,
+    proceed,
+    warmup_length,
+)
 from interplay.inference.sampler import CHUNK, Lockstep, Sampler
 from interplay.inference.target import target
 from interplay.inference.threads import Workers, workers
@@ -40,6 +48,9 @@ TRIAL = 8 * CHUNK
 
 TRIAL_R_HAT = 1.1
 """R-hat from which it looks wrong then."""
+
+STEADY = 25
+"""Iterations of warm-up after which the noise of the chains is not just where they passed by."""
 
 ANEW = (
     "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
@@ -159,13 +170,13 @@ def _first(state: State, limit: int) -> State:
 def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> tuple[Job, State]:
     late = max_seconds is not None and state.seconds > max_seconds
     if state.phase == "warm-up" and late:
-        return job, replace(state, phase="sampling", iteration=0, history=state.history[:0])
-    if state.phase == "sampling" and state.iteration == 0 and not late:
+        return job, after_warm_up(state)
+    if not state.kept and not late:
         moved = rounding(job.design, job.target, state.positions)
         if moved > MOST_ROUNDING and job.target.single:
-            job = job.precisely()
-            anew = begin(job, state.attempt, crew)
-            return job, replace(anew, gradients=state.gradients, precise=True)
+            return in_double_precision(job, state)
+        if moved > MOST_ROUNDING and state.iteration >= STEADY:
+            state = after_warm_up(state)
         state = replace(state, rounding=moved)
     if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
         anew = begin(job, 1, crew)
