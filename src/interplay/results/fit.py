@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from interplay.data.design import Design, encode
+from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
 from interplay.effects.mixture import JointMixture, Mixture
 from interplay.effects.scale import natural_scale
@@ -24,6 +24,7 @@ from interplay.model.priors.base import Prior
 from interplay.model.terms import label
 from interplay.precision import double_precision
 from interplay.results.joint import Joint
+from interplay.results.prediction import intervals, observations, replicates
 from interplay.results.provenance import Provenance
 from interplay.results.requests import Labels, Posterior, Requests
 from interplay.results.shares import variance_shares
@@ -38,9 +39,6 @@ ANSWERS, NUMBERS = 1000, 5_000_000
 """Most draws that an answer uses, evenly spaced over all chains; and most draws times columns, which bounds
 the memory where there are more than 5000 columns, down to a hundred draws. Each draw is a whole Gaussian, not
 a point."""
-
-ROWS = 4096
-"""Rows that are predicted at a time, which bounds the memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,7 +153,7 @@ class Fit:
             Also give the standard deviation of a new observation: of the regression function and of the
             noise together.
         """
-        parts = [(part.mean, part.sd) for part in self._predictive(rows)]
+        parts = [(part.mean, part.sd) for part in self._observations(rows)]
         mean, sd = (np.concatenate(values) for values in zip(*parts, strict=True))
         return (mean, sd) if return_std else mean
 
@@ -177,11 +175,7 @@ class Fit:
         array (m, 2)
             Lower and upper end.
         """
-        if not 0.0 < probability < 1.0:
-            raise ValueError(f"probability={probability!r}: expected a number between 0 and 1, such as 0.9.")
-        ends = [0.5 - probability / 2, 0.5 + probability / 2]
-        parts = [np.column_stack([part.quantile(q) for q in ends]) for part in self._predictive(rows)]
-        return np.concatenate(parts)
+        return intervals(self._observations(rows), probability)
 
     def predictive_draws(
         self, rows: Any, size: int = 1000, random_state: int | np.random.Generator | None = None
@@ -200,15 +194,8 @@ class Fit:
         random_state
             Seed or generator.
         """
-        if size < 1:
-            raise ValueError(f"size={size!r}: expected how many draws are wanted, at least 1.")
         random = np.random.default_rng(random_state)
-        component = random.integers(len(self.conditional.sigma), size=size)
-        parts = [
-            part.means[component] + part.sds[component] * random.standard_normal((size, part.means.shape[1]))
-            for part in self._predictive(rows)
-        ]
-        return np.concatenate(parts, axis=1)
+        return replicates(self._observations(rows), len(self.conditional.sigma), size, random)
 
     def r2(self) -> Float[np.ndarray, " s"]:
         """Bayesian R², one value for each draw: var f / (var f + σ²).
@@ -290,14 +277,8 @@ class Fit:
         )
         return table[table["term"].isin(asked)].reset_index(drop=True)
 
-    def _predictive(self, rows: Any) -> Iterator[Mixture]:
-        """The mixture of a new observation, some rows at a time, in units of the response."""
-        X = encode(self.design, rows)
-        noise = np.asarray(self.conditional.sigma)[:, None]
-        centre, scale = self.design.response_centre, self.design.response_scale
-        for start in range(0, len(X), ROWS):
-            means, sds = self.conditional.predict(X[start : start + ROWS])
-            yield Mixture(centre + scale * means, scale * np.sqrt(sds**2 + noise**2))
+    def _observations(self, rows: Any) -> Iterator[Mixture]:
+        return observations(self.design, self.conditional, rows)
 
     @cached_property
     def _shares(self) -> Float[np.ndarray, "s 4"]:
