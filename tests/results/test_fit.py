@@ -177,7 +177,7 @@ def test_predictive_draws_agree_with_the_mixture(fit: Fit, made: Design) -> None
 def test_rows_are_predicted_in_parts(fit: Fit, made: Design, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = new_rows(made, 7)
     whole = fit.predict(frame), fit.predict_interval(frame), fit.predictive_draws(frame, 4, 0).shape
-    monkeypatch.setattr(fit_module, "ROWS", 3)
+    monkeypatch.setattr("interplay.results.prediction.ROWS", 3)
     parts = fit.predict(frame), fit.predict_interval(frame), fit.predictive_draws(frame, 4, 0).shape
     assert_allclose(parts[0], whole[0], rtol=1e-12)
     assert_allclose(parts[1], whole[1], rtol=1e-12)
