@@ -132,7 +132,7 @@ TABLE2 = Experiment(
         "Repository), five of them and their ten pairs with effect 1. The paper has one draw and does not "
         "say whether covariates were standardised or which noise there was; here are both, and several "
         "draws. Covariates as they are have products of up to 10¹²: beside these the noise is a millionth "
-        "of the response's standard deviation or less, and SKIM's sampler is stopped after 600 s."
+        "of the response's standard deviation or less, and SKIM's sampler is given no more than 600 s."
     ),
     tasks=tasks,
     tables=tables,

@@ -11,7 +11,7 @@ from strategies import make_design
 
 from interplay.data.design import Design, design
 from interplay.inference import sample as module
-from interplay.inference.rivals import MOST_RIVALS, Rivals, propose_swap, rivals
+from interplay.inference.rivals import MOST_RIVALS, SHARPNESS, Rivals, propose_swap, rivals
 from interplay.inference.target import Target, target
 from interplay.model.priors import SKIM
 
@@ -27,28 +27,39 @@ def with_correlation(correlation: np.ndarray, n: int = 200, seed: int = 0) -> np
 def a_chain_of_rivals() -> Design:
     """Variables 0 – 1 – 2, of which the ends are no rivals; 3 stands alone."""
     correlation = np.eye(4)
-    for (i, j), r in {(0, 1): 0.85, (1, 2): -0.85, (0, 2): -0.6}.items():
+    for (i, j), r in {(0, 1): 0.85, (1, 2): -0.9, (0, 2): -0.6}.items():
         correlation[i, j] = correlation[j, i] = r
     return design(with_correlation(correlation), np.random.default_rng(1).normal(size=200))
 
 
 def listed(found: Rivals) -> list[list[int]]:
-    return [others[:k].tolist() for others, k in zip(np.asarray(found.others), found.count, strict=True)]
+    there = np.isfinite(found.log_weights)
+    return [others[kept].tolist() for others, kept in zip(np.asarray(found.others), there, strict=True)]
 
 
 def test_finds_those_with_much_correlation_of_either_sign() -> None:
     found = rivals(a_chain_of_rivals())
     assert found
     assert listed(found) == [[1], [0, 2], [1], []]
-    assert found.others.shape == (4, MOST_RIVALS)
-    padding = np.arange(MOST_RIVALS) >= np.asarray(found.count)[:, None]
+    assert found.others.shape == found.log_weights.shape == (4, 3)
+    padding = ~np.isfinite(found.log_weights)
     assert_array_equal(np.asarray(found.others)[padding], np.nonzero(padding)[0])
+
+
+def test_weights_are_powers_of_the_correlation() -> None:
+    correlation = np.full((3, 3), 0.9)
+    correlation[0, 1] = correlation[1, 0] = 0.99
+    np.fill_diagonal(correlation, 1.0)
+    found = rivals(design(with_correlation(correlation), np.random.default_rng(1).normal(size=200)))
+    near, far = 0.99**SHARPNESS, 0.9**SHARPNESS
+    assert_allclose(np.exp(found.log_weights), [[near, far], [near, far], [far, far]], rtol=1e-5)
+    assert_allclose(np.exp(found.log_totals), [near + far, near + far, 2 * far], rtol=1e-5)
 
 
 def test_none_among_independent_columns() -> None:
     found = rivals(make_design(1, n=60, numbers=5, factors=[3]))
     assert not found
-    assert_array_equal(found.count, 0)
+    assert_array_equal(found.log_totals, -np.inf)
 
 
 def test_a_factor_counts_as_one_variable() -> None:
@@ -62,24 +73,31 @@ def test_a_factor_counts_as_one_variable() -> None:
     assert listed(rivals(design(frame, random.normal(size=60)))) == [[1], [0], []]
 
 
-@pytest.mark.parametrize("size", [6, 30])
+@pytest.mark.parametrize("size", [6, 2 * MOST_RIVALS])
 def test_the_relation_is_symmetric(size: int) -> None:
     random = np.random.default_rng(3)
     X = random.normal(size=(40, 1)) + 0.25 * random.normal(size=(40, size))
-    found = listed(rivals(design(X, random.normal(size=40))))
+    rivalry = rivals(design(X, random.normal(size=40)))
+    found = listed(rivalry)
     assert max(map(len, found)) > 2
     assert all(len(others) <= MOST_RIVALS for others in found)
-    assert all(i in found[j] for i, others in enumerate(found) for j in others)
+    weights = {
+        (i, j): weight
+        for i, others in enumerate(found)
+        for j, weight in zip(others, np.asarray(rivalry.log_weights[i]).tolist(), strict=False)
+    }
+    assert all(weights[j, i] == weight for (i, j), weight in weights.items())
 
 
-def chances(x: np.ndarray, others: list[list[int]]) -> dict[frozenset[int], float]:
-    """Chance of each swap, by listing them: a variable by its λ, then one of its rivals."""
-    weight = np.array([np.exp(value) if mine else 0.0 for value, mine in zip(x, others, strict=True)])
+def chances(x: np.ndarray, rivalry: Rivals) -> dict[frozenset[int], float]:
+    """Chance of each swap, by listing them: a variable by its λ, then one of its rivals by its weight."""
+    others, weights = listed(rivalry), np.exp(rivalry.log_weights)
+    first = np.array([np.exp(value) if mine else 0.0 for value, mine in zip(x, others, strict=True)])
     found: dict[frozenset[int], float] = {}
     for i, mine in enumerate(others):
-        for j in mine:
+        for j, weight in zip(mine, weights[i], strict=False):
             pair = frozenset({i, j})
-            found[pair] = found.get(pair, 0.0) + weight[i] / weight.sum() / len(mine)
+            found[pair] = found.get(pair, 0.0) + first[i] / first.sum() * weight / weights[i].sum()
     return found
 
 
@@ -97,14 +115,14 @@ def test_the_ratio_is_that_of_listed_chances(small: tuple[Target, Rivals, np.nda
     posterior, found, x, coordinates = small
     keys = jax.random.split(jax.random.key(0), 4000)
     proposals, ratios = jax.vmap(lambda key: propose_swap(found, posterior, jnp.asarray(x), key))(keys)
-    before = chances(x[coordinates], listed(found))
+    before = chances(x[coordinates], found)
     seen = dict.fromkeys(before, 0)
     for proposal, ratio in zip(np.asarray(proposals), np.asarray(ratios), strict=True):
         changed = np.flatnonzero(proposal != x)
         pair = frozenset((changed - coordinates[0]).tolist())
         assert pair in before
         assert_allclose(proposal[changed], x[changed[::-1]])
-        after = chances(proposal[coordinates], listed(found))
+        after = chances(proposal[coordinates], found)
         assert ratio == pytest.approx(np.log(after[pair] / before[pair]), abs=1e-12)
         seen[pair] += 1
     # The proposals come as often as listed.
@@ -150,7 +168,7 @@ def test_swaps_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for swaps in (True, False):
         if not swaps:
-            none = Rivals(jnp.zeros((30, 0), dtype=int), jnp.zeros(30, dtype=int))
+            none = Rivals(jnp.zeros((30, 0), dtype=int), jnp.zeros((30, 0)), jnp.full(30, -jnp.inf))
             monkeypatch.setattr(module, "rivals", lambda design, none=none: none)
         draws, _ = module.sample(made, SKIM(), draws=200, seed=1, progress=False)
         kappa = draws.hyperparameters["kappa"]

@@ -12,8 +12,11 @@ from interplay.model.trees import Leaf, record
 LEAST_CORRELATION = 0.8
 """Variables are rivals from this correlation on; below it, trajectories pass from one mode to the other."""
 
-MOST_RIVALS = 8
+MOST_RIVALS = 64
 """Rivals of one variable that are kept, the most correlated."""
+
+SHARPNESS = 16
+"""Power of |correlation| that a rival is chosen by: of many it is mostly one from 0.9 on."""
 
 BLOCK = 1024
 
@@ -26,12 +29,15 @@ class Rivals:
     ----------
     others
         Rivals of each variable, padded with itself, (p, k).
-    count
-        Number of rivals of each variable, (p,).
+    log_weights
+        16 log |r| of each, the same for both of a pair, padded with −∞, (p, k).
+    log_totals
+        Log of the sum of each variable's weights, −∞ where it has no rivals, (p,).
     """
 
     others: Leaf
-    count: Leaf
+    log_weights: Leaf
+    log_totals: Leaf
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -55,38 +61,41 @@ def rivals(design: Design) -> Rivals:
     nearest = {i: set(sorted(of_i, key=lambda j: -of_i[j])[:MOST_RIVALS]) for i, of_i in ranked.items()}
     # Only where each is among the nearest of the other: the chance of a swap and of its reverse must match.
     mutual = {i: sorted(j for j in others if i in nearest[j]) for i, others in nearest.items()}
-    count = np.zeros(design.p, dtype=int)
     # One width wherever there are rivals, so that data of the same shape compile once.
-    width = MOST_RIVALS if any(mutual.values()) else 0
-    table = np.repeat(np.arange(design.p)[:, None], width, axis=1)
+    width = min(MOST_RIVALS, design.p - 1) if any(mutual.values()) else 0
+    table = np.repeat(np.arange(design.p, dtype=np.int32)[:, None], width, axis=1)
+    log_weights = np.full(table.shape, -np.inf)
     for i, others in mutual.items():
-        count[i] = len(others)
         table[i, : len(others)] = others
-    return Rivals(jnp.asarray(table), jnp.asarray(count))
+        # Of the two that rounding may tell apart, the same for both.
+        log_weights[i, : len(others)] = np.log([ranked[min(i, j)][max(i, j)] for j in others])
+    log_weights *= SHARPNESS
+    totals = np.logaddexp.reduce(log_weights, axis=1, initial=-np.inf)
+    return Rivals(jnp.asarray(table), jnp.asarray(log_weights), jnp.asarray(totals))
 
 
 def propose_swap(
     rivals: Rivals, target: Target, x: Float[Array, " D"], key: Key[Array, ""]
 ) -> tuple[Float[Array, " D"], Float[Array, ""]]:
-    """Swap the coordinates of two rivals, one of them chosen in proportion to its λ.
+    """Swap the coordinates of two rivals, one of them chosen in proportion to its λ, the other to its weight.
 
     The prior is the same for all variables, so that only the likelihood tells the two positions apart.
 
     Returns
     -------
     tuple
-        The proposal, and the log of the chance of its reverse over its own chance: with d_i rivals of i,
-        (λ_j / d_i + λ_i / d_j) / (λ_i / d_i + λ_j / d_j).
+        The proposal, and the log of the chance of its reverse over its own chance: with S_i the sum of the
+        weights of i's rivals, (λ_j / S_i + λ_i / S_j) / (λ_i / S_i + λ_j / S_j).
     """
     for_first, for_second = jax.random.split(key)
     coordinates = _coordinates(target)
-    log_lam = jnp.where(rivals.count > 0, x[coordinates[0]], -jnp.inf)
+    log_lam = jnp.where(jnp.isfinite(rivals.log_totals), x[coordinates[0]], -jnp.inf)
     i = jax.random.categorical(for_first, log_lam)
-    j = rivals.others[i, jax.random.randint(for_second, (), 0, jnp.maximum(rivals.count[i], 1))]
+    j = rivals.others[i, jax.random.categorical(for_second, rivals.log_weights[i])]
     swapped = (
         x.at[coordinates[:, i]].set(x[coordinates[:, j]]).at[coordinates[:, j]].set(x[coordinates[:, i]])
     )
-    of_i, of_j = -jnp.log(rivals.count[i]), -jnp.log(rivals.count[j])
+    of_i, of_j = -rivals.log_totals[i], -rivals.log_totals[j]
     forward = jnp.logaddexp(log_lam[i] + of_i, log_lam[j] + of_j)
     reverse = jnp.logaddexp(log_lam[j] + of_i, log_lam[i] + of_j)
     return swapped, reverse - forward

@@ -21,6 +21,9 @@ from interplay.model.trees import Leaf
 CHUNK = 25
 """Most iterations of one call: draws are checked, and kept, after so many."""
 
+SWAPS = 8
+"""Proposals to swap two rivals in an iteration; one where the density takes far longer than the rough one."""
+
 Density = Callable[[Float[Array, " D"]], Float[Array, ""]]
 Integrator = Callable[[IntegratorState, Array], IntegratorState]
 """From a state of a trajectory and a step size to the next."""
@@ -212,7 +215,7 @@ def advance(
         for_move, for_swap = jax.random.split(jax.random.fold_in(both, chain + 1))
         state, moved = sampler.move(densities, state, common, for_move, jnp.where(i < lead, 0.0, step_size))
         if rivals and target.prior.selects:
-            state = _swap(target, metric, rivals, at, state, for_swap)
+            state = _swaps(target, metric, rivals, densities, state, for_swap, 1 if rough else SWAPS)
         row = Stretch(metric.forward(state.position), state.logdensity, *moved)
         return state, jax.tree.map(lambda rows, one: rows.at[i].set(one), stretch, row)
 
@@ -247,21 +250,36 @@ def _rough_trajectory(densities: Densities, steps: Int[Array, ""]) -> Callable[.
     return build
 
 
-def _swap(
+def _swaps(
     target: Target,
     metric: Metric,
     rivals: Rivals,
-    at: Callable[[Float[Array, " D"]], HMCState],
+    densities: Densities,
     state: HMCState,
     key: Key[Array, ""],
+    count: int,
 ) -> HMCState:
-    """One proposal to swap two rivals, accepted by the rule of Metropolis and Hastings."""
-    for_pair, for_choice = jax.random.split(key)
-    swapped, log_ratio = propose_swap(rivals, target, metric.forward(state.position), for_pair)
-    proposal = at(metric.inverse(swapped))
-    gain = proposal.logdensity - state.logdensity + log_ratio
-    accept = jnp.log(jax.random.uniform(for_choice)) < jnp.where(jnp.isnan(gain), -jnp.inf, gain)
-    return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state)
+    """Proposals to swap two rivals, each accepted by the rule of Metropolis and Hastings.
+
+    They need densities alone, and only what comes of them all needs a gradient.
+    """
+
+    def one(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        z, value = carry
+        for_pair, for_choice = jax.random.split(jax.random.fold_in(key, k))
+        swapped, log_ratio = propose_swap(rivals, target, metric.forward(z), for_pair)
+        proposal = metric.inverse(swapped)
+        found = densities.exact(proposal)
+        gain = found - value + log_ratio
+        accept = jnp.log(jax.random.uniform(for_choice)) < jnp.where(jnp.isnan(gain), -jnp.inf, gain)
+        return jnp.where(accept, proposal, z), jnp.where(accept, found, value)
+
+    z, value = jax.lax.fori_loop(0, count, one, (state.position, state.logdensity))
+    return jax.lax.cond(
+        jnp.any(z != state.position),
+        lambda: blackjax.hmc.init(z, densities.followed)._replace(logdensity=value),
+        lambda: state,
+    )
 
 
 def _check(sampler: Sampler) -> None:
