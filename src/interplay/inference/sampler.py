@@ -198,15 +198,11 @@ def advance(
 
     densities = Densities(exact, near if rough else exact)
 
-    def at(z: Float[Array, " D"]) -> HMCState:
-        state = blackjax.hmc.init(z, densities.followed)
-        return state._replace(logdensity=exact(z)) if rough else state
-
     # A gradient of its own where a chain begins would be compiled beside the one of its trajectories, and
     # take as long again: so an iteration of step size 0 leads, which accepts where it is.
     lead = sampler.lead
     z = metric.inverse(position)
-    first = HMCState(z, -jnp.asarray(jnp.inf), jnp.zeros_like(z)) if lead else at(z)
+    first = HMCState(z, -jnp.asarray(jnp.inf), jnp.zeros_like(z)) if lead else blackjax.hmc.init(z, exact)
 
     def iterate(i: Array, carry: tuple[HMCState, Stretch]) -> tuple[HMCState, Stretch]:
         state, stretch = carry

@@ -24,7 +24,7 @@ from interplay.model.priors.base import Prior
 from interplay.model.terms import label
 from interplay.precision import double_precision
 from interplay.results.joint import Joint
-from interplay.results.prediction import intervals, observations, replicates
+from interplay.results.prediction import draws, intervals, observations
 from interplay.results.provenance import Provenance
 from interplay.results.requests import Labels, Posterior, Requests
 from interplay.results.shares import variance_shares
@@ -195,7 +195,7 @@ class Fit:
             Seed or generator.
         """
         random = np.random.default_rng(random_state)
-        return replicates(self._observations(rows), len(self.conditional.sigma), size, random)
+        return draws(self._observations(rows), len(self.conditional.sigma), size, random)
 
     def r2(self) -> Float[np.ndarray, " s"]:
         """Bayesian R², one value for each draw: var f / (var f + σ²).

@@ -40,7 +40,7 @@ def intervals(parts: Iterator[Mixture], probability: float) -> Float[np.ndarray,
     return np.concatenate([np.column_stack([part.quantile(q) for q in ends]) for part in parts])
 
 
-def replicates(
+def draws(
     parts: Iterator[Mixture], components: int, size: int, random: np.random.Generator
 ) -> Float[np.ndarray, "size m"]:
     """Draws of each observation; those of one replicate are from the same of the mixture's components."""
