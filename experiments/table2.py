@@ -12,7 +12,7 @@ from experiments import cells
 from experiments.cells import RULES, digits
 from experiments.experiment import Experiment
 from experiments.methods import LONGEST, METHODS, SKIM, grid
-from experiments.plots import new, save
+from experiments.plots import new, plain_log, save
 from experiments.task import SECONDS, Record, Task
 
 DRAWS = 10
@@ -59,21 +59,32 @@ def tables(records: list[Record]) -> list[Table]:
 
 
 def draw(records: list[Record], path: Path) -> None:
-    """Draw the errors of every draw, by method and setting."""
-    settings = list(cells.collect(records, _setting))
-    figure, panels = new(1, 2, width=9.5, height=4.6)
-    for axes, kind, null in zip(panels, ("mains", "pairs"), (5.0, 10.0), strict=True):
-        for place, setting in enumerate(settings):
+    """Draw the errors of every draw, by method, noise and scale; raw covariates have axes of their own."""
+    scales = sorted({one.task.data["standardized"] for one in records}, reverse=True)
+    figure, panels = new(len(scales), 2, width=9.5, height=0.8 + 3.2 * len(scales))
+    kinds = (("mains", "Main effects", 5.0), ("pairs", "Pairs", 10.0))
+    for axes, (standardized, (kind, title, null)) in zip(panels, product(scales, kinds), strict=True):
+        groups = cells.collect(
+            [one for one in records if one.task.data["standardized"] == standardized], _setting
+        )
+        for place, group in enumerate(groups.values()):
             for k, (name, method) in enumerate(METHODS.items()):
-                some = [one for one in cells.of(records, name) if _setting(one) == setting]
-                at = [place + 0.12 * (k - 2.5)] * len(some)
+                at, some = place + 0.12 * (k - 2.5), [one for one in group if one.task.method == name]
+                errors = [one.values["errors"][kind] for one in cells.of(some, name)]
                 style = {"marker": method.marker, "color": method.color, "linestyle": "none", "alpha": 0.6}
-                axes.plot(at, [one.values["errors"][kind] for one in some], label=name, **style)
+                axes.plot([at] * len(errors), errors, label=name, **style)
+                if some and not errors:
+                    middle = {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "center"}
+                    words = f"{name}: {cells.ending(some[0])}"
+                    axes.text(at, 0.5, words, rotation=90, fontsize=8, color="0.35", **middle)
         axes.axhline(null, color="0.4", linestyle=":", label="no effects at all")
-        axes.set(yscale="log", title="Main effects" if kind == "mains" else "Pairs")
-        axes.set_xticks(range(len(settings)), [_short(*setting) for setting in settings])
-        axes.set_xlabel("noise variance, scale of the covariates")
-    panels[0].set_ylabel("squared error (units of the effects, squared)")
+        axes.set(yscale="log", title=f"{title}, {_scale(standardized)} covariates")
+        if standardized:
+            plain_log(axes.yaxis, 1, 3)
+        axes.set_xticks(range(len(groups)), [f"{-negative:g}" for negative, _ in groups])
+        axes.set(xlabel="noise variance", xlim=(-0.5, len(groups) - 0.5))
+        if kind == "mains":
+            axes.set_ylabel("squared error\n(units of the effects, squared)")
     save(figure, path)
 
 
@@ -82,7 +93,11 @@ def _setting(record: Record) -> tuple[float, bool]:
 
 
 def _short(negative: float, standardized: bool) -> str:
-    return f"{-negative:g}, {'standardised' if standardized else 'raw'}"
+    return f"{-negative:g}, {_scale(standardized)}"
+
+
+def _scale(standardized: bool) -> str:
+    return "standardised" if standardized else "raw"
 
 
 def _table(negative: float, standardized: bool, records: list[Record]) -> Table:
