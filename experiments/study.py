@@ -12,6 +12,7 @@ from benchmarks.table import Table
 from experiments import cells
 from experiments.cells import RULES, Key, digits, label
 from experiments.experiment import Experiment
+from experiments.fits import effective, every_fit
 from experiments.given import AS_GIVEN, SAME, Peer
 from experiments.given import PEERS as GIVEN
 from experiments.methods import METHODS, PEERS, SKIM, grid
@@ -127,7 +128,7 @@ def _settings(records: list[Record]) -> Table:
                 *(cells.total(fits, rule) for rule in RULES),
                 f"{trusted} of {len(fits)}",
                 f"{max(cells.sampler(one, 'r_hat') for one in fits):.3f}",
-                cells.middle([_effective(one) for one in fits], least=True),
+                cells.middle([effective(one) for one in fits], least=True),
                 cells.middle([one.cost["seconds"] for one in fits]),
                 cells.middle([one.values["sampler"]["gradients"] for one in fits]),
             ]
@@ -192,34 +193,10 @@ def _cell(some: list[Record], name: str) -> str:
 
 
 def _fits(records: list[Record]) -> Table:
-    note = (
-        "One row for each fit of SKIM. *Slopes* is the squared error of the slope of every variable where "
-        "the others are at their means, which is what interplay calls a main effect; *mains* is that of the "
-        "coefficients in the columns as they are."
+    ordered = sorted(cells.of(records, SKIM), key=lambda one: (cells.key(one), one.task.data["seed"]))
+    return every_fit(
+        ordered, ["(N, p, λ)", "seed"], lambda one: [label(cells.key(one)), str(one.task.data["seed"])]
     )
-    rows = []
-    for one in sorted(cells.of(records, SKIM), key=lambda one: (cells.key(one), one.task.data["seed"])):
-        known, errors = one.values["sampler"], one.values["errors"]
-        rows.append(
-            [
-                label(cells.key(one)),
-                str(one.task.data["seed"]),
-                *(cells.total([one], rule) for rule in RULES),
-                *(digits(errors[kind]) for kind in ("mains", "pairs", "slopes")),
-                known["verdict"],
-                f"{cells.sampler(one, 'r_hat'):.3f}",
-                f"{_effective(one):.0f}",
-                f"{known['chains']} × {known['draws']}",
-                f"{one.cost['seconds']:.0f}",
-                str(known["gradients"]),
-            ]
-        )
-    heads = ["(N, p, λ)", "seed", *RULES, "mains", "pairs", "slopes", "verdict", "R-hat", "effective draws"]
-    return Table("Every fit", note, [*heads, "draws", "seconds", "gradients"], rows)
-
-
-def _effective(one: Record) -> float:
-    return min(cells.sampler(one, "ess_bulk"), cells.sampler(one, "ess_tail"))
 
 
 STUDY = Experiment(

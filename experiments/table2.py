@@ -11,6 +11,7 @@ from benchmarks.table import Table
 from experiments import cells
 from experiments.cells import RULES, digits
 from experiments.experiment import Experiment
+from experiments.fits import every_fit
 from experiments.methods import LONGEST, METHODS, SKIM, grid
 from experiments.plots import new, plain_log, save
 from experiments.task import SECONDS, Record, Task
@@ -54,8 +55,11 @@ def _limits(data: Mapping[str, Any], quick: bool) -> Mapping[str, Any]:
 
 
 def tables(records: list[Record]) -> list[Table]:
-    """Medians and ranges, a table for each noise and scale, with the paper's rows."""
-    return [_table(noise, scale, some) for (noise, scale), some in cells.collect(records, _setting).items()]
+    """Medians and ranges, a table for each noise and scale, with the paper's rows; every fit of SKIM."""
+    medians = [
+        _table(noise, scale, some) for (noise, scale), some in cells.collect(records, _setting).items()
+    ]
+    return [*medians, _fits(records)]
 
 
 def draw(records: list[Record], path: Path) -> None:
@@ -120,6 +124,16 @@ def _table(negative: float, standardized: bool, records: list[Record]) -> Table:
     rows += [[f"paper: {name}", *row, "1"] for name, row in PAPER.items()]
     heads = ["method", "main error", "mains right:wrong", "pair error", "pairs right:wrong", "fits"]
     return Table(f"Noise variance, covariates: {_short(negative, standardized)}", note, heads, rows)
+
+
+def _fits(records: list[Record]) -> Table:
+    ordered = sorted(cells.of(records, SKIM), key=lambda one: (_setting(one), one.task.data["seed"]))
+    return every_fit(ordered, ["noise variance, covariates", "draw", "the five variables"], _which)
+
+
+def _which(record: Record) -> list[str]:
+    right = [one["term"] for one in record.values["terms"] if one["right"] and ":" not in one["term"]]
+    return [_short(*_setting(record)), str(record.task.data["seed"]), ", ".join(right)]
 
 
 def _summary(done: list[Record], rule: str) -> list[str]:

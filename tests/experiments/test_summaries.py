@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import beyond, figure2b, figure3, study, table2, table3
-from experiments.methods import GLINTERNET, LASSO, SKIM
+from experiments.methods import GLINTERNET, LASSO, METHODS, SKIM
 from experiments.page import state, write
 from experiments.registry import EXPERIMENTS
 from experiments.task import Record
 from experiments.task import write as keep
+from matplotlib.figure import Figure
 from records import COST, PROVENANCE, TRUE, fit, likely, peer
 
 
@@ -116,7 +117,8 @@ def test_tables_of_the_paper_are_beside_ours() -> None:
     building = [task for task in table2.tasks(False) if task.method == SKIM]
     assert len(building) == 40
     some = [fit(task, TRUE[:k], errors=(float(k), 7.0)) for k, task in enumerate(building[::4], start=1)]
-    (table,) = table2.tables(some)
+    table, every = table2.tables(some)
+    assert every.rows[3][:6] == ["25, raw", "3", "x0, x1, x2, x3, x4", "4:0, 0:0", "4:0, 0:0", "4:0, 0:0"]
     assert rows(table)["SKIM, rule lfsr"] == [
         "5.5 (1–10)",
         "5 (1–5) : 0 (0–0)",
@@ -155,10 +157,32 @@ def test_a_fit_without_an_answer_is_counted_and_named() -> None:
     tasks = [task for task in table2.tasks(False) if task.method == SKIM][::4]
     silent = Record(tasks[9], "no answer", "there is no noise", 1, {}, {}, PROVENANCE)
     records = [*(fit(task) for task in tasks[:9]), silent]
-    (table,) = table2.tables(records)
+    table, every = table2.tables(records)
     assert rows(table)["SKIM, rule lfsr"][-1] == "9 of 10 (9 converged)"
+    assert len(every.rows) == 9
     text = state(records, tasks)
     assert text.startswith("All 10 tasks were run. SKIM: 1 × no answer (there is no noise).")
+
+
+def test_the_picture_has_axes_for_each_scale_and_names_who_has_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raw, standardised = (task for task in table2.tasks(False)[: 2 * len(METHODS)] if task.method == SKIM)
+    assert (raw.data["standardized"], standardised.data["standardized"]) == (False, True)
+    silent = Record(raw, "no answer", "there is no noise", 1, {}, {}, PROVENANCE)
+    drawn: list[Figure] = []
+    monkeypatch.setattr(table2, "save", lambda figure, _: drawn.append(figure))
+    table2.draw([silent, fit(standardised, errors=(3.0, 7.0))], Path("picture.png"))
+    titles = [axes.get_title() for axes in drawn[0].axes]
+    assert titles == [
+        f"{kind}, {scale} covariates"
+        for scale in ("standardised", "raw")
+        for kind in ("Main effects", "Pairs")
+    ]
+    texts = [[text.get_text() for text in axes.texts] for axes in drawn[0].axes]
+    assert texts == [[], [], ["SKIM: no answer"], ["SKIM: no answer"]]
+    marks = [list(axes.lines[0].get_ydata()) for axes in drawn[0].axes]
+    assert marks == [[3.0], [7.0], [], []]
 
 
 @pytest.mark.parametrize("part", [1.0, 0.3])
