@@ -65,7 +65,8 @@ def _fit(data: Mapping[str, Any], fit: Callable[[Design, int], Estimate], *, raw
     problem = make(data)
     design = problem.design(standardize=not raw)
     estimate, cost = measured(lambda: fit(design, data["seed"]))
-    selected = {label(term, design) for term in estimate.selected}
+    table = estimate.table(design)
+    selected = table["term"][table["selected"]]
     raw_effects = {label(term, design): value for term, value in estimate.raw(design).items() if term}
     truth = problem.effects
     values = {

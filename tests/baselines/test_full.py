@@ -5,7 +5,6 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracles
 import pytest
 from references import (
     Reference,
@@ -18,7 +17,7 @@ from references import (
 )
 from strategies import make_design
 
-from interplay.baselines.full import effect_directions, joint_density
+from interplay.baselines.full import joint_density
 from interplay.model.density import log_density
 from interplay.model.kernelspace import kernel_space
 from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
@@ -54,14 +53,6 @@ def test_density_without_coefficients_is_the_marginal_density(prior: Prior) -> N
     for seed in range(3):
         integral, expected = both(jax.random.key(seed))
         assert float(integral) == pytest.approx(float(expected), rel=1e-7, abs=1e-6)
-
-
-def test_effects_of_levels_are_those_of_the_oracle() -> None:
-    made = make_design(2, n=12, numbers=2, factors=[3, 2], binaries=1)
-    terms = monomials(made, 3)
-    np.testing.assert_allclose(
-        effect_directions(made, terms), oracles.directions(made, terms, terms), atol=1e-12
-    )
 
 
 @pytest.mark.user_settings

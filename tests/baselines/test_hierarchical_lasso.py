@@ -38,7 +38,7 @@ def test_finds_a_strong_signal(simulation: Simulation) -> None:
     data = design(simulation.X, simulation.y)
     found = hierarchical_lasso(data)
     assert set(simulation.effects) <= set(found.selected)
-    effects = found.table(data).set_index("term")["coefficient_natural"]
+    effects = found.table(data).set_index("term")["mean_natural"]
     assert_allclose([effects[label] for label in simulation.pairs], 1.0, atol=0.2)
 
 

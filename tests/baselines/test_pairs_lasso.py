@@ -35,7 +35,7 @@ def test_finds_a_strong_signal(simulation: Simulation) -> None:
     data = design(simulation.X, simulation.y)
     found = pairs_lasso(data)
     assert set(simulation.effects) <= set(found.selected)
-    effects = found.table(data).set_index("term")["coefficient_natural"]
+    effects = found.table(data).set_index("term")["mean_natural"]
     # The LASSO shrinks; and a main effect is at the means of the others, which are not quite zero.
     assert_allclose([effects[label] for label in simulation.pairs], 1.0, atol=0.3)
 

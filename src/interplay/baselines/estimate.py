@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from interplay.baselines.explicit import effect_directions, with_levels
 from interplay.data.design import Design
 from interplay.data.errors import DataError
-from interplay.effects.scale import natural_scale
-from interplay.model.terms import Term, kind, label
+from interplay.model.terms import Term
+from interplay.results.tables import estimate_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +72,10 @@ class Estimate:
         return found
 
     def table(self, design: Design) -> pd.DataFrame:
-        """One row for each term: `term kind coefficient coefficient_natural`, the largest first."""
-        slope, shift = natural_scale(design, self.terms)
-        table = pd.DataFrame(
-            {
-                "term": [label(term, design) for term in self.terms],
-                "kind": [kind(term) for term in self.terms],
-                "coefficient": self.coefficients,
-                "coefficient_natural": slope * self.coefficients + shift,
-            }
-        )
-        return table.iloc[np.argsort(-np.abs(self.coefficients), kind="stable")].reset_index(drop=True)
+        """The effect table, without the intercept; see `interplay.results.tables.estimate_table`."""
+        terms = with_levels(design, [term for term in self.terms if term])
+        effects = effect_directions(design, terms, self.terms) @ self.coefficients
+        return estimate_table(design, terms, effects)
 
 
 def check_folds(design: Design, folds: int) -> None:

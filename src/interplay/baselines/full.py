@@ -6,15 +6,19 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 
+from interplay.baselines.explicit import effect_directions, features
 from interplay.baselines.nuts import NUTS, run
 from interplay.data.design import Design
+from interplay.effects.mixture import Mixture
 from interplay.model.layout import layout
 from interplay.model.priors.base import Hyperparameters, Position, Prior
-from interplay.model.terms import Term, as_arrays, is_square, marginal_prior, monomials
+from interplay.model.terms import Term, as_arrays, marginal_prior, monomials
 from interplay.precision import double_precision
+from interplay.results.tables import effect_table
 
 COEFFICIENTS = "z"
 """Name of the whitened coefficients beside the prior's own names."""
@@ -41,6 +45,11 @@ class Full:
     hyperparameters: dict[str, np.ndarray]
     divergences: int
     gradients: int
+
+    def table(self, design: Design) -> pd.DataFrame:
+        """The effect table of all draws, without the intercept, which is the first of the terms."""
+        draws = self.effects.reshape(-1, len(self.terms))[:, 1:]
+        return effect_table(design, self.terms[1:], Mixture(draws, np.zeros_like(draws)))
 
 
 @double_precision
@@ -84,7 +93,10 @@ def full(
         draws=draws,
         start=start | {COEFFICIENTS: jnp.zeros((chains, len(terms)))},
     )
-    root, directions = _prior_root(design, prior, terms), jnp.asarray(effect_directions(design, terms))
+    root, directions = (
+        _prior_root(design, prior, terms),
+        jnp.asarray(effect_directions(design, terms, terms).toarray()),
+    )
 
     def one(point: Position) -> tuple[Float[Array, " t"], Hyperparameters]:
         position, z = _parted(point)
@@ -108,7 +120,7 @@ def joint_density(design: Design, prior: Prior) -> Callable[[Position], Float[Ar
     """
     terms = monomials(design, prior.degree, quadratic=prior.quadratic)
     root = _prior_root(design, prior, terms)
-    Phi = jnp.column_stack([np.prod(design.X[:, list(term)], axis=1) for term in terms])
+    Phi = jnp.asarray(features(design, terms))
     y = jnp.asarray(design.y)
     weights = 1.0 if design.weights is None else jnp.asarray(design.weights)
 
@@ -121,32 +133,6 @@ def joint_density(design: Design, prior: Prior) -> Callable[[Position], Float[Ar
         return prior.log_density(position, design.total_weight, design.p) + coefficients + likelihood
 
     return density
-
-
-def effect_directions(design: Design, terms: list[Term]) -> Float[np.ndarray, "t t"]:
-    """Each effect as a combination of the coefficients of all monomials.
-
-    A product over the term's columns of the unit vectors √(L/(L−1)) (e_l − 1/L) of a factor's levels; the
-    identity between numbers.
-    """
-    along = np.eye(design.d)
-    for variable in design.variables:
-        L = len(variable.levels)
-        if L:
-            own = slice(variable.start, variable.stop)
-            along[own, own] = np.sqrt(L / (L - 1)) * (np.eye(L) - 1.0 / L)
-    # Columns are sorted in every term and variables own neighbours, so equal places belong together.
-    return np.array(
-        [
-            [
-                np.prod(along[effect, monomial])
-                if len(effect) == len(monomial) and is_square(effect) == is_square(monomial)
-                else 0.0
-                for monomial in terms
-            ]
-            for effect in terms
-        ]
-    )
 
 
 def _prior_root(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from interplay.data.design import Design
 from interplay.effects.mixture import Mixture
@@ -44,10 +44,37 @@ def effect_table(
     """
     if not 0.0 < probability < 1.0:
         raise ValueError(f"probability={probability!r}: expected a number between 0 and 1, such as 0.9.")
-    slope, shift = natural_scale(design, terms)
     mean, sd = mixture.mean, mixture.sd
     lower, upper = (mixture.quantile(0.5 + side * probability / 2) for side in (-1, 1))
-    table = pd.DataFrame(
+    chosen = _selected(terms, mixture, rule, q)
+    table = _table(design, terms, mean, sd, lower, upper, mixture.prob_positive, mixture.lfsr, chosen)
+    ratio = np.divide(np.abs(mean), sd, out=np.zeros_like(mean), where=sd > 0)
+    return table.iloc[np.lexsort([-ratio, table["lfsr"]])].reset_index(drop=True)
+
+
+def estimate_table(design: Design, terms: Sequence[Term], effects: Float[np.ndarray, " t"]) -> pd.DataFrame:
+    """The same table of estimates without a posterior, the largest first.
+
+    What only a posterior has is missing (NaN), and an effect is selected where it is not zero.
+    """
+    unknown = np.full(len(terms), np.nan)
+    table = _table(design, terms, effects, unknown, unknown, unknown, unknown, unknown, effects != 0.0)
+    return table.iloc[np.argsort(-np.abs(effects), kind="stable")].reset_index(drop=True)
+
+
+def _table(
+    design: Design,
+    terms: Sequence[Term],
+    mean: Float[np.ndarray, " t"],
+    sd: Float[np.ndarray, " t"],
+    lower: Float[np.ndarray, " t"],
+    upper: Float[np.ndarray, " t"],
+    prob_positive: Float[np.ndarray, " t"],
+    lfsr: Float[np.ndarray, " t"],
+    selected: Bool[np.ndarray, " t"],
+) -> pd.DataFrame:
+    slope, shift = natural_scale(design, terms)
+    return pd.DataFrame(
         {
             "term": [label(term, design) for term in terms],
             "kind": [kind(term) for term in terms],
@@ -55,16 +82,14 @@ def effect_table(
             "sd": sd,
             "lower": lower,
             "upper": upper,
-            "prob_positive": mixture.prob_positive,
-            "lfsr": mixture.lfsr,
+            "prob_positive": prob_positive,
+            "lfsr": lfsr,
             "mean_natural": slope * mean + shift,
             "lower_natural": slope * lower + shift,
             "upper_natural": slope * upper + shift,
-            "selected": _selected(terms, mixture, rule, q),
+            "selected": selected,
         }
     )
-    ratio = np.divide(np.abs(mean), sd, out=np.zeros_like(mean), where=sd > 0)
-    return table.iloc[np.lexsort([-ratio, table["lfsr"]])].reset_index(drop=True)
 
 
 def _selected(terms: Sequence[Term], mixture: Mixture, rule: Rule, q: float) -> Bool[np.ndarray, " t"]:
