@@ -72,6 +72,8 @@ def attempt(task: Task, threads: int, slot: int | None = 0) -> Record:
             answer["provenance"] = known(task.data.get("seed", 0), threads)
         elif (folder / "answer.json").exists():
             answer |= json.loads((folder / "answer.json").read_text())
+            if answer["status"] == "no answer":
+                answer["cost"] = spent
             # Also what other processes held that the method started.
             if answer["cost"]:
                 answer["cost"]["peak_bytes"] = max(answer["cost"]["peak_bytes"], spent["others_bytes"])

@@ -12,7 +12,7 @@ from benchmarks.table import Table
 
 from experiments import cells
 from experiments.experiment import Experiment
-from experiments.plots import new, save
+from experiments.plots import curve, new, save
 from experiments.task import Record, Task
 
 ROWS = 50
@@ -66,13 +66,16 @@ def tables(records: list[Record]) -> list[Table]:
 
 
 def draw(records: list[Record], path: Path) -> None:
-    """Draw time and memory against p on logarithmic axes."""
+    """Draw time and memory against p; where a method met the limit of memory, its mark there is hollow."""
     figure, (time, memory) = new(1, 2, width=9.0, height=4.0)
     for method, (marker, line, color) in STYLES.items():
         done = sorted(cells.of(records, method), key=_p)
         style = {"marker": marker, "linestyle": line, "color": color, "markersize": 5, "label": method}
         time.loglog([_p(one) for one in done], [one.cost["seconds"] for one in done], **style)
-        memory.loglog([_p(one) for one in done], [one.cost["peak_bytes"] / 1e6 for one in done], **style)
+        met = [one for one in records if (one.task.method, one.status) == (method, "memory limit")]
+        shown = sorted(done + met, key=_p)
+        taken = [one.cost["peak_bytes"] / 1e6 for one in shown]
+        curve(memory, [_p(one) for one in shown], taken, [not one.done for one in shown], **style)
     time.set(title="Time", ylabel="time of one evaluation (s)", xlabel="number of variables p")
     memory.set(title="Memory", ylabel="peak memory beyond libraries (MB)", xlabel="number of variables p")
     save(figure, path)
@@ -138,5 +141,5 @@ FIGURE1 = Experiment(
     tasks=tasks,
     tables=tables,
     draw=draw,
-    picture="Time and peak memory of one marginal likelihood against the number of variables",
+    picture="Time and peak memory of one marginal likelihood against p; hollow where it met the limit",
 )

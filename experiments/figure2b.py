@@ -8,7 +8,7 @@ from experiments import cells
 from experiments.experiment import Experiment
 from experiments.given import LARGE, Peer
 from experiments.methods import METHODS, SKIM, grid, growing
-from experiments.plots import new, plain_log, save
+from experiments.plots import curve, new, plain_log, save
 from experiments.task import Record, Task
 
 ROWS, SCALE = 200, 2.0
@@ -75,13 +75,11 @@ def draw(records: list[Record], path: Path) -> None:
             (one for one in records if one.task.method == name and one.cost),
             key=lambda one: one.task.data["p"],
         )
-        style = {"marker": method.marker, "color": method.color, "markersize": 6}
+        style = {"marker": method.marker, "color": method.color, "markersize": 6, "label": name}
         for axes, cost, limit in ((time, _seconds, "time limit"), (memory, _megabytes, "memory limit")):
             shown = [one for one in own if one.done or one.status == limit]
             p, values = [one.task.data["p"] for one in shown], [cost(one) for one in shown]
-            axes.loglog(p, values, label=name, **style)
-            stopped = [k for k, one in enumerate(shown) if not one.done]
-            axes.loglog(p, values, markevery=stopped, markerfacecolor="white", linestyle="none", **style)
+            curve(axes, p, values, [not one.done for one in shown], **style)
     fits = sorted(cells.of(records, SKIM), key=lambda one: one.task.data["p"])
     alone = {"color": METHODS[SKIM].color, "linestyle": "--", "label": "SKIM, its fit alone"}
     time.loglog([one.task.data["p"] for one in fits], [one.cost["seconds"] for one in fits], **alone)

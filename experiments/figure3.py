@@ -1,4 +1,4 @@
-"""Figures 3 and 4: selection and errors on the paper's 36 simulated data sets."""
+"""Figure 3: selection on the paper's 36 simulated data sets."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -10,7 +10,7 @@ from benchmarks.table import Table
 from matplotlib.ticker import MaxNLocator
 
 from experiments import cells
-from experiments.cells import RULES, digits, label
+from experiments.cells import RULES, label
 from experiments.experiment import Experiment
 from experiments.methods import METHODS, PEERS, SKIM, grid
 from experiments.plots import new, plain_symlog, save
@@ -74,47 +74,6 @@ def draw_selection(records: list[Record], path: Path) -> None:
     save(figure, path, columns=4)
 
 
-def error_tables(records: list[Record]) -> list[Table]:
-    """How often SKIM is closer to the truth than each peer, and by how much."""
-    note = (
-        "Squared error of the peer less that of SKIM, in the coefficients of the columns as they are: above "
-        "0, SKIM is closer. Sums of squares, as the paper's Euclidean distance; a model without effects has "
-        "5 for mains and 10 for pairs."
-    )
-    rows = []
-    for name in PEERS:
-        for kind in ("mains", "pairs"):
-            found = differences_of_errors(records, name, kind)
-            if found.size:
-                quantiles = [digits(float(q)) for q in np.quantile(found, [0.0, 0.5, 1.0])]
-                rows.append([name, kind, f"{np.sum(found > 0)} of {found.size}", *quantiles])
-    heads = ["peer", "effects", "SKIM closer", "least", "median", "most"]
-    every = Table("Squared errors of every data set", _EVERY_ERROR, ["(N, p, λ)", *METHODS], _errors(records))
-    return [Table("Differences in squared error", note, heads, rows), every]
-
-
-def draw_errors(records: list[Record], path: Path) -> None:
-    """Draw the differences in squared error of every data set."""
-    figure, panels = new(1, 2, width=9.5, height=4.6)
-    order = {setting: k for k, setting in enumerate(sorted({cells.key(one) for one in records}))}
-    for axes, kind in zip(panels, ("mains", "pairs"), strict=True):
-        for name in PEERS:
-            method = METHODS[name]
-            pairs = both(records, name)
-            at = [order[cells.key(ours)] + 1 for ours, _ in pairs]
-            style = {"marker": method.marker, "color": method.color, "linestyle": "none", "alpha": 0.7}
-            axes.plot(at, differences_of_errors(records, name, kind), label=name, **style)
-        plain_symlog(axes, 0.1)
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, -1.0), max(high, 1.0))
-        axes.axhspan(0.0, axes.get_ylim()[1], facecolor="0.93", zorder=0, label="SKIM is closer to the truth")
-        axes.axhline(0.0, color="0.3", linewidth=0.8)
-        axes.set(title="Main effects" if kind == "mains" else "Pairs")
-        axes.set_xlabel("data set (number; by N, then p, then λ)")
-    panels[0].set_ylabel("squared error of peer less SKIM (effect units²)")
-    save(figure, path, columns=3)
-
-
 def both(records: Sequence[Record], peer: str) -> list[tuple[Record, Record]]:
     """SKIM and a peer on each data set that both have done."""
     theirs = {data_of(one): one for one in cells.of(records, peer)}
@@ -131,12 +90,6 @@ def shared(records: Sequence[Record], peer: str, rule: str) -> tuple[np.ndarray,
     pairs = both(records, peer)
     ours = np.array([cells.counts(one, rule) for one, _ in pairs]).reshape(-1, 4)
     return ours, np.array([cells.counts(one, "nonzero") for _, one in pairs]).reshape(-1, 4)
-
-
-def differences_of_errors(records: Sequence[Record], peer: str, kind: str) -> np.ndarray:
-    """Squared error of a peer less that of SKIM, of mains or of pairs."""
-    pairs = both(records, peer)
-    return np.array([theirs.values["errors"][kind] - ours.values["errors"][kind] for ours, theirs in pairs])
 
 
 def better(records: list[Record]) -> Table:
@@ -227,21 +180,6 @@ def _cell(record: Record | None, rule: str) -> str:
     return cells.written(cells.counts(record, rule))
 
 
-_EVERY_ERROR = "Of mains and of pairs."
-
-
-def _errors(records: list[Record]) -> list[list[str]]:
-    rows = []
-    for setting, some in cells.collect(records, cells.key).items():
-        by_method = {one.task.method: one for one in some if one.done}
-        row = [label(setting)]
-        for name in METHODS:
-            errors = by_method[name].values["errors"] if name in by_method else None
-            row.append("–" if errors is None else f"{digits(errors['mains'])}, {digits(errors['pairs'])}")
-        rows.append(row)
-    return rows
-
-
 def _apart(values: np.ndarray, name: str) -> np.ndarray:
     """The same a little to the side, by method, so that marks of the same number can be told apart."""
     return values + 0.08 * (list(METHODS).index(name) - 2.5)
@@ -273,17 +211,4 @@ FIGURE3 = Experiment(
     tables=selection_tables,
     draw=draw_selection,
     picture="Right against wrong effects of every data set, and differences of SKIM from each peer",
-)
-
-FIGURE4 = Experiment(
-    name="figure4",
-    title="Figure 4: errors on the same 36 data sets",
-    about=(
-        "The paper's Figure 4 has the differences in squared error between each LASSO and SKIM for the same "
-        "36 data sets, without numbers: for the great majority SKIM is closer to the truth."
-    ),
-    tasks=tasks,
-    tables=error_tables,
-    draw=draw_errors,
-    picture="Squared error of each peer less that of SKIM, for mains and pairs of every data set",
 )

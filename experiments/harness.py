@@ -128,8 +128,10 @@ def _may_begin(client: Client, task: Task, running: dict[Future, Task]) -> bool:
 
 
 def _on_worker(task: Task, threads: int, pinned: bool) -> Record:
-    # The workers of our own cluster are numbered, and all on this machine.
-    return attempt(task, threads, get_worker().name if pinned else None)
+    # The workers of our own cluster are numbered, and all on this machine. Elsewhere the first place is free
+    # for what is timed, as that runs alone.
+    first = 0 if task.timed else None
+    return attempt(task, threads, get_worker().name if pinned else first)
 
 
 def _result(future: Future, task: Task, threads: int) -> Record:

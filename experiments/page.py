@@ -6,7 +6,7 @@ from pathlib import Path
 from experiments import cells
 from experiments.experiment import Experiment
 from experiments.methods import METHODS
-from experiments.task import Record, Task, records
+from experiments.task import SPARED, Record, Task, records
 
 COMMENTS = Path(__file__).parent / "comments"
 """A file for each experiment with what its results say, written by hand."""
@@ -44,12 +44,16 @@ def state(found: Sequence[Record], tasks: Sequence[Task]) -> str:
     """How much of an experiment is there, in words."""
     missing = len(tasks) - sum(record.status != "failed" for record in found)
     absent = sum(record.status == "not available" for record in found)
-    but = f", but for {absent} that cannot be run here" if absent else ""
+    left_out = sum(record.note.startswith(SPARED) for record in found)
+    exceptions = [f"{absent} that cannot be run here"] * bool(absent)
+    exceptions += [f"{left_out} not begun, as an easier one was stopped"] * bool(left_out)
+    but = f", but for {' and '.join(exceptions)}" if exceptions else ""
     words = [_partial(missing, len(tasks)) if missing else f"All {len(tasks)} tasks were run{but}."]
     empty = cells.collect([one for one in found if one.status in cells.EMPTY], lambda one: one.task.method)
     for method, some in empty.items():
-        note = (some[0].note.strip().splitlines() or [""])[-1]
-        words.append(f"{method}: {len(some)} × {some[0].status} ({note}).")
+        notes = list(dict.fromkeys((one.note.strip().splitlines() or [""])[-1].rstrip(".") for one in some))
+        which = "" if len(notes) == 1 else "the first of them: "
+        words.append(f"{method}: {len(some)} × {some[0].status} ({which}{notes[0]}).")
     slow = cells.unconverged(found)
     if slow:
         named = ", ".join(f"{one.task.name} (R-hat {cells.sampler(one, 'r_hat'):.3f})" for one in slow)

@@ -1,7 +1,6 @@
 """All pairs at once: their posterior means, and which of them a rule could select."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +51,7 @@ def all_pairs(design: Design, conditional: Conditional, *, cap: float = FDR_CAP)
     return Pairs(np.asarray(means), terms, Mixture(*conditional.effects(terms)))
 
 
-@partial(jax.jit)
+@jax.jit
 def _pass_over(
     space: KernelSpace, variances: Variances, sigma: Float[Array, " s"]
 ) -> tuple[Float[Array, "p p"], Float[Array, "p p"]]:

@@ -1,5 +1,6 @@
 """What all pictures have in common."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ def plain_symlog(axes: Any, linear: float = 1.0) -> None:
     """Make the vertical axis logarithmic on both sides of zero, with plain numbers."""
     axes.set_yscale("symlog", linthresh=linear)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def curve(axes: Any, x: Sequence[float], y: Sequence[float], stopped: Sequence[bool], **style: Any) -> None:
+    """Draw a curve on logarithmic axes, its marks hollow where a method was stopped: it would take more."""
+    axes.loglog(x, y, **style)
+    hollow = {"markevery": list(np.flatnonzero(stopped)), "markerfacecolor": "white", "linestyle": "none"}
+    axes.loglog(x, y, **(style | hollow | {"label": None}))
 
 
 def save(figure: Any, path: Path, *, columns: int = 4) -> None:

@@ -4,7 +4,8 @@ from experiments.beyond import BEYOND
 from experiments.figure1 import FIGURE1
 from experiments.figure2a import FIGURE2A
 from experiments.figure2b import FIGURE2B
-from experiments.figure3 import FIGURE3, FIGURE4
+from experiments.figure3 import FIGURE3
+from experiments.figure4 import FIGURE4
 from experiments.study import STUDY
 from experiments.table2 import TABLE2
 from experiments.table3 import TABLE3

@@ -207,7 +207,8 @@ STUDY = Experiment(
         "the paper). SKIM is `SKIM(quadratic=False)` with the sampler as it is by default. *paper*, *lfsr* "
         "and *fdr* are its three rules of selection: |mean| > 2.59 average conditional standard deviations, "
         "pairs among selected mains alone (Appendix E of the paper); a local false sign rate of at most "
-        "0.05, among all mains and all pairs; and the largest set with a mean lfsr of at most 0.05. "
+        "0.05, among all mains and all pairs; and the largest set with a mean lfsr of at most 0.05 and none "
+        "above 0.1. "
         "`make study` runs it."
     ),
     tasks=tasks,

@@ -107,8 +107,8 @@ def _scale(standardized: bool) -> str:
 def _table(negative: float, standardized: bool, records: list[Record]) -> Table:
     note = (
         "Median and range over draws of the five variables: squared error of mains and of pairs, in the "
-        "columns that the response was made from; effects right and wrong. *Fits* is how many came to an "
-        "end; for SKIM, how many of them reached R-hat ≤ 1.01."
+        "columns that the response was made from; effects right and wrong. *Fits* is how many gave an "
+        "answer; for SKIM, how many of them reached R-hat ≤ 1.01."
     )
     rows = []
     for name in METHODS:

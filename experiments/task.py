@@ -87,7 +87,7 @@ class Record:
         Threads that it had, each with a core.
     cost
         `seconds`, `processor_seconds`, `peak_bytes`, `loaded_bytes`; see `experiments.measure`. Where it was
-        stopped, what it had taken until then.
+        stopped, or ended without an answer, what the whole process had taken until then.
     values
         What was found; see the work.
     provenance

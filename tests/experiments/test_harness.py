@@ -73,6 +73,7 @@ def test_how_a_task_ends_is_said() -> None:
     silent = attempt(task("silent"), threads=1)
     assert (silent.status, silent.note) == ("no answer", "nothing can be said of this")
     assert "source" in silent.provenance
+    assert silent.cost["seconds"] > 0
     wrong = attempt(task("wrong"), threads=1)
     assert wrong.status == "failed"
     assert "ArithmeticError: that was wrong" in wrong.note
@@ -194,6 +195,14 @@ def test_a_run_takes_any_scheduler(tmp_path: Path) -> None:
         assert run(tmp_path, tasks, scheduler=address, say=lambda _: None) == 0
     done = records(tmp_path, tasks)
     assert [(one.values["doubled"], one.threads) for one in done] == [(0, 1), (2, 1), (4, 1), (6, 1)]
+
+
+def test_what_is_timed_has_its_cores_alone_on_any_scheduler(tmp_path: Path) -> None:
+    tasks = [task("cores", 0, timed=True), task("cores", 1)]
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
+        run(tmp_path, tasks, scheduler=cluster.scheduler_address, say=lambda _: None)
+    timed, other = (one.values["cores"] for one in records(tmp_path, tasks))
+    assert (timed, other) == (1, len(os.sched_getaffinity(0)))
 
 
 def test_no_task_is_begun_after_the_budget(tmp_path: Path, finished: list[subprocess.Popen]) -> None:

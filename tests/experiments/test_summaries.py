@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import beyond, figure2b, figure3, study, table2, table3
+from experiments import beyond, figure2b, figure3, figure4, study, table2, table3
 from experiments.methods import GLINTERNET, LASSO, METHODS, SKIM
 from experiments.page import state, write
 from experiments.registry import EXPERIMENTS
-from experiments.task import Record
+from experiments.task import SPARED, Record
 from experiments.task import write as keep
 from matplotlib.figure import Figure
 from records import COST, PROVENANCE, TRUE, fit, likely, peer
@@ -61,8 +61,8 @@ def test_only_data_sets_that_both_have_done_are_compared() -> None:
     ours = [fit(task, errors=(1.0, 1.0)) for task in tasks if task.method == SKIM][:10]
     theirs = [peer(task, false=["x9"], errors=(4.0, 0.5)) for task in tasks if task.method == LASSO][5:20]
     records = [*ours, *theirs]
-    assert figure3.differences_of_errors(records, LASSO, "mains").tolist() == [3.0] * 5
-    assert figure3.differences_of_errors(records, LASSO, "pairs").tolist() == [-0.5] * 5
+    assert figure4.differences_of_errors(records, LASSO, "mains").tolist() == [3.0] * 5
+    assert figure4.differences_of_errors(records, LASSO, "pairs").tolist() == [-0.5] * 5
     table = figure3.better(records)
     assert [row[3:] for row in table.rows if row[:3] == [LASSO, "paper", "main effects"]] == [
         ["0", "5", "0", "0", "0", "0", "5"]
@@ -151,6 +151,9 @@ def test_what_is_missing_stopped_or_not_converged_is_said() -> None:
     assert state(whole, tasks).startswith("All 128 tasks were run.")
     unable = [one for one in whole if one.task != records[2].task] + records[2:]
     assert state(unable, tasks).startswith("All 128 tasks were run, but for 1 that cannot be run here.")
+    left_out = Record(records[1].task, "time limit", SPARED + "more than 600 s", 2, {}, {}, PROVENANCE)
+    some = [one for one in unable if one.task != left_out.task] + [left_out]
+    assert "that cannot be run here and 1 not begun, as an easier one was stopped." in state(some, tasks)
 
 
 def test_a_fit_without_an_answer_is_counted_and_named() -> None:
