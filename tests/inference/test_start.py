@@ -1,6 +1,7 @@
 """Where chains start: at the sets that the data support, several where there are several."""
 
 from functools import reduce
+from itertools import combinations
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +13,12 @@ from strategies import make_design
 
 from interplay.data.design import Design, design
 from interplay.data.simulate import synthetic
+from interplay.inference.grow import LOG_SIGMA, LOG_SIZE, grow, width
 from interplay.inference.screen import VARIANCE, screen
-from interplay.inference.start import MOST_STEPS, starts
+from interplay.inference.start import MOST_STEPS, SIZES, starts
 from interplay.inference.target import Target, target
 from interplay.inference.threads import workers
-from interplay.inference.walk import Sketch, appeal, assess, some_rows, walk
+from interplay.inference.walk import Sketch, appeal, assess, least, slots, some_rows, walk
 from interplay.model.priors import SKIM, BlockDegree
 
 PAPER = synthetic(100, 100, 2.0, seed=0)
@@ -43,26 +45,51 @@ def test_screen_is_the_sum_of_bayes_factors_of_single_features() -> None:
         pairs = [log_factor(made.X[:, column] * made.X[:, other]) for other in partners]
         score = reduce(np.logaddexp, [log_factor(made.X[:, column]), *pairs])
         expected[made.owner[column]] = max(expected[made.owner[column]], score)
-    assert_allclose(screen(made), expected, rtol=1e-4, atol=1e-4)
+    assert_allclose(screen(made, 1).scores, expected, rtol=1e-4, atol=1e-4)
+
+    together = {
+        (a, b): max(
+            sum(log_factor(feature) for feature in (x, z, x * z))
+            for x in made.X[:, made.owner == a].T
+            for z in made.X[:, made.owner == b].T
+        )
+        for a, b in combinations(range(made.p), 2)
+    }
+    ordered = sorted(together, key=lambda pair: -together[pair])
+    assert [tuple(pair) for pair in screen(made, 100).pairs.tolist()] == ordered
+    assert [tuple(pair) for pair in screen(made, 1).pairs.tolist()] == ordered[:1]
+
+
+def test_screen_has_the_best_pairs_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_design(6, n=25, numbers=23, factors=[])
+    whole = screen(made, 12)
+    monkeypatch.setattr("interplay.inference.screen.BLOCK", 5)
+    assert whole.pairs.tolist() == screen(made, 12).pairs.tolist()
+    assert len(np.unique(whole.pairs, axis=0)) == 12
 
 
 def test_screen_takes_weights_as_copies() -> None:
     random = np.random.default_rng(0)
     X, y, copies = random.normal(size=(20, 4)), random.normal(size=20), random.integers(1, 4, size=20)
     repeated = design(np.repeat(X, copies, axis=0), np.repeat(y, copies))
-    assert_allclose(screen(design(X, y, weights=copies)), screen(repeated), rtol=1e-4, atol=1e-4)
+    weighted, copied = screen(design(X, y, weights=copies), 6), screen(repeated, 6)
+    assert_allclose(weighted.scores, copied.scores, rtol=1e-4, atol=1e-4)
+    assert weighted.pairs.tolist() == copied.pairs.tolist()
 
 
 def test_screen_puts_what_acts_in_front(paper: tuple[Design, Target]) -> None:
-    order = np.argsort(-screen(paper[0])).tolist()
+    order = np.argsort(-screen(paper[0], 1).scores).tolist()
     ranks = sorted(order.index(variable) for variable in ACTIVE)
     assert ranks[2] < 10
 
 
 def walked(posterior: Target, made: Design, seed: int) -> Sketch:
     keys = jax.random.split(jax.random.key(seed))
-    rank = jnp.asarray(screen(made)) + 2.0 * jax.random.gumbel(keys[0], (made.p,))
-    return walk(posterior, some_rows(made, keys[0]), rank, keys[1], MOST_STEPS)
+    rank = screen(made, 1).scores + 2.0 * np.asarray(jax.random.gumbel(keys[0], (made.p,)))
+    first = np.full(slots(posterior), made.p)
+    first[: least(posterior)] = np.argsort(-rank)[: least(posterior)]
+    rows = some_rows(made, keys[0])
+    return walk(posterior, rows, jnp.asarray(first), jnp.array(SIZES), keys[1], MOST_STEPS)
 
 
 def members(sketch: Sketch, p: int) -> set[int]:
@@ -129,6 +156,57 @@ def test_appeal_is_the_gain_of_each_feature_alone() -> None:
         expected[owner] += sum(gain(size**4 / 81.0, made.X[:, column] * other) for other in partners)
     expected[chosen] = -np.inf
     assert_allclose(appeal(posterior, rows, sketch), expected, rtol=1e-8)
+
+
+def grown(made: Design, posterior: Target, most: int) -> np.ndarray:
+    with workers() as crew:
+        rows = some_rows(made, jax.random.key(0))
+        return grow(posterior, rows, screen(made, most).pairs, crew)
+
+
+def test_all_pairs_grow_into_the_best_of_all_sets() -> None:
+    # As many sets as there may be: of each, the evidence decides.
+    made = make_design(3, n=20, numbers=6, factors=[3])
+    posterior = target(made, SKIM(expected_mains=3))
+    rows = some_rows(made, jax.random.key(0))
+
+    def evidence(members: tuple[int, ...]) -> float:
+        padded = jnp.array([*members, *[made.p] * (slots(posterior) - 3)])
+        return float(
+            assess(posterior, rows, padded, jnp.asarray(LOG_SIZE), jnp.asarray(LOG_SIGMA[1])).log_evidence
+        )
+
+    found = [tuple(sorted(one)) for one in grown(made, posterior, 100)[:, :3].tolist()]
+    every = list(combinations(range(made.p), 3))
+    # Of 35 sets of three 21 go on, as many as there are pairs, as the appeal tells it.
+    assert len(found) == len(set(found)) == 21
+    assert found == sorted(found, key=evidence, reverse=True)
+    assert found[0] == max(every, key=evidence)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_few_variables_have_few_sets(p: int) -> None:
+    made = make_design(3, n=12, numbers=p, factors=[])
+    posterior = target(made, SKIM(expected_mains=0.5 if p == 1 else 1))
+    sets = grown(made, posterior, 100)
+    assert sets.shape == (p * (p - 1) // 2, p)
+    assert begin(made, posterior, chains=2).shape == (2, posterior.dimension)
+
+
+def test_sets_are_fewer_where_rows_are_many() -> None:
+    sizes = {n: width(some_rows(make_design(0, n, 3, []), jax.random.key(0))) for n in (20, 64, 128, 1000)}
+    assert sizes == {20: 1024, 64: 1024, 128: 256, 1000: 128}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_variables_that_act_in_pairs_alone_are_found_in_few_rows(seed: int) -> None:
+    # Walkers from random sets found none of these, with an evidence that was lower by 60.
+    drawn = synthetic(50, 50, 5.0, seed=seed)
+    made = design(drawn.X, drawn.y)
+    posterior = target(made, SKIM(quadratic=False))
+    active = {term[0] for term in drawn.effects if len(term) == 1}
+    largest = np.argsort(-log_lam(posterior, begin(made, posterior, chains=4, seed=seed)), axis=1)[:, :8]
+    assert all(active <= set(row.tolist()) for row in largest)
 
 
 @pytest.mark.parametrize("size", [0.05, 0.6, 2.5])

@@ -1,7 +1,10 @@
-"""How much each variable has to say, alone and in pairs: what a walk over sets of variables begins with."""
+"""How much variables have to say, alone and in pairs: what the search for sets of variables begins with."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from interplay.data.design import Design
 
@@ -12,12 +15,26 @@ BLOCK = 512
 """Columns at a time."""
 
 
-def screen(design: Design) -> Float[np.ndarray, " p"]:
+class Screened(NamedTuple):
+    """What each variable has to say, and the pairs of variables that have most to say together."""
+
+    scores: Float[np.ndarray, " p"]
+    pairs: Int[np.ndarray, "b 2"]
+
+
+def screen(design: Design, most: int) -> Screened:
     """How much each variable has to say, alone or in a pair: the log of a sum of Bayes factors.
 
     For a feature φ with z² = (φᵀWy)² / (φᵀWφ var y), where W holds the weights and n is their sum, the factor
     against no effect, with a prior variance of v noise variances, is (1 + nv)^(-½) exp(½ z² nv / (1 + nv)).
-    O(n p²), once.
+    A pair has the product of the factors of its two columns and of their product. O(n p²), once.
+
+    Parameters
+    ----------
+    design
+        The data.
+    most
+        How many pairs, the best first; fewer where there are not as many.
     """
     X = design.X.astype(np.float32)
     weights = np.ones(design.n) if design.weights is None else design.weights
@@ -31,12 +48,40 @@ def screen(design: Design) -> Float[np.ndarray, " p"]:
         z_sq = product**2 / np.maximum(norm * variance, 1e-12)
         return 0.5 * z_sq * information / (1.0 + information) - 0.5 * np.log1p(information)
 
-    scores = log_factor(X.T @ y, weighted.sum(axis=0))
+    alone = log_factor(X.T @ y, weighted.sum(axis=0))
+    scores = alone.copy()
+    pairs = _Best(most)
     for start in range(0, design.d, BLOCK):
         block = slice(start, start + BLOCK)
+        owner = design.owner[block, None]
         factors = log_factor((X[:, block] * y[:, None]).T @ X, weighted[:, block].T @ squares)
-        factors[design.owner[block, None] == design.owner] = -np.inf
+        factors[owner == design.owner] = -np.inf
         scores[block] = np.logaddexp(scores[block], np.logaddexp.reduce(factors, axis=1))
+        # Each pair once: with the variables that come later.
+        factors[owner > design.owner] = -np.inf
+        pairs = pairs.or_better(factors + alone[block, None] + alone, start)
     best = np.full(design.p, -np.inf)
     np.maximum.at(best, design.owner, scores)
-    return best
+    # Levels of factors make the same pair of variables several times.
+    unique = dict.fromkeys(map(tuple, design.owner[pairs.columns].tolist()))
+    return Screened(best, np.array(list(unique), dtype=int).reshape(-1, 2))
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The best pairs of columns so far, the best first, and their values."""
+
+    most: int
+    columns: Int[np.ndarray, "b 2"] = field(default_factory=lambda: np.empty((0, 2), dtype=int))
+    values: Float[np.ndarray, " b"] = field(default_factory=lambda: np.empty(0))
+
+    def or_better(self, values: Float[np.ndarray, "k d"], start: int) -> "_Best":
+        """The same with the rows of a block, which begins at a column."""
+        among = np.flatnonzero(values > -np.inf)
+        if among.size > self.most:
+            among = among[np.argpartition(-values.ravel()[among], self.most)[: self.most]]
+        row, column = np.divmod(among, values.shape[1])
+        columns = np.concatenate([self.columns, np.column_stack([start + row, column])])
+        every = np.concatenate([self.values, values.ravel()[among]])
+        order = np.argsort(-every, kind="stable")[: self.most]
+        return _Best(self.most, columns[order], every[order])

@@ -96,22 +96,48 @@ def some_rows(design: Design, key: Key[Array, ""]) -> Rows:
     )
 
 
+def least(target: Target) -> int:
+    """Variables of the smallest sets: as many as are expected."""
+    return min(max(1, int(target.prior.expected(target.p))), slots(target))
+
+
+def slots(target: Target) -> int:
+    """The most variables in a set."""
+    return min(SLOTS, target.p)
+
+
 @partial(jax.jit, static_argnames="steps", compiler_options=SINGLE_THREAD)
-def walk(target: Target, rows: Rows, rank: Float[Array, " p"], key: Key[Array, ""], steps: int) -> Sketch:
-    """Walk over sets of variables, from the first few by rank.
+def walk(
+    target: Target,
+    rows: Rows,
+    first: Int[Array, " k"],
+    sizes: Float[Array, " 2"],
+    key: Key[Array, ""],
+    steps: int,
+) -> Sketch:
+    """Walk over sets of variables.
 
     A step adds, drops or swaps a variable or changes the sizes, and is taken with the ratio of evidences as
     its chance. Newcomers are drawn in proportion to their appeal to the set that they would join.
+
+    Parameters
+    ----------
+    target, rows
+        The posterior, and the rows to look at.
+    first, sizes
+        Where to begin: a set, padded with p; log size of effects and log σ.
+    key, steps
+        Random key, and number of steps.
     """
-    p, least = target.p, _least(target)
+    p, fewest = target.p, least(target)
 
     def step(state: Sketch, inputs: tuple[Array, Array]) -> tuple[Sketch, None]:
         keys, kind = jax.random.split(inputs[0], 5), inputs[1]
         count = jnp.sum(state.members < p)
-        slots = jnp.arange(state.members.size)
+        places = jnp.arange(state.members.size)
         leaver = jax.random.categorical(keys[0], jnp.where(state.members < p, 0.0, -jnp.inf))
-        leave = (kind == SWAP) | ((kind == DROP) & (count > least))
-        stay = jnp.where(leave & (slots == leaver), p, state.members)
+        leave = (kind == SWAP) | ((kind == DROP) & (count > fewest))
+        stay = jnp.where(leave & (places == leaver), p, state.members)
         change = jnp.where(kind == SCALE, jax.random.normal(keys[1], (2,)), 0.0)
         sizes = state.log_size + 0.3 * change[0], state.log_sigma + 0.2 * change[1]
         base = assess(target, rows, stay, *sizes)
@@ -127,8 +153,7 @@ def walk(target: Target, rows: Rows, rank: Float[Array, " p"], key: Key[Array, "
         accept = jnp.log(jax.random.uniform(keys[3])) < chance
         return jax.tree.map(lambda new, old: jnp.where(accept, new, old), proposal, state), None
 
-    first = jnp.full(min(SLOTS, p), p).at[: min(least, SLOTS)].set(jnp.argsort(-rank)[: min(least, SLOTS)])
-    begin = assess(target, rows, first, jnp.zeros(()), jnp.log(0.6))
+    begin = assess(target, rows, first, *sizes)
     kinds = jnp.array(KINDS)[jnp.arange(steps) % len(KINDS)]
     return jax.lax.scan(step, begin, (jax.random.split(key, steps), kinds))[0]
 
@@ -161,8 +186,8 @@ def assess(
     # A row of weight w counts as w copies: w − 1 more factors of the noise.
     copies = jnp.sum(rows.one**2) - m
     value = -0.5 * (white @ white + copies * jnp.log(sigma**2)) - jnp.sum(jnp.log(jnp.diag(lower)))
-    expected, least = target.prior.expected(p), _least(target)
-    beyond = jnp.maximum(jnp.sum(members < p) - least, 0)
+    expected = target.prior.expected(p)
+    beyond = jnp.maximum(jnp.sum(members < p) - least(target), 0)
     return Sketch(
         members,
         log_size,
@@ -217,7 +242,3 @@ def _columns(rows: Rows, members: Int[Array, " k"]) -> tuple[Int[Array, "k w"], 
 
 def _included(target: Target, members: Int[Array, " k"]) -> Bool[Array, " p"]:
     return jnp.zeros(target.p + 1, dtype=bool).at[members].set(True)[: target.p]
-
-
-def _least(target: Target) -> int:
-    return max(1, int(target.prior.expected(target.p)))
