@@ -11,20 +11,20 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
+from interplay.inference.grow import width
 from interplay.inference.kept import SPARSE
 from interplay.inference.progress import duration
 from interplay.inference.run import SINGLE_FROM
 from interplay.inference.sample import MAX_DRAWS
 from interplay.inference.sampler import Lockstep
-from interplay.inference.start import MOST_STEPS, STEPS, STEPS_FOR_EACH, WALKERS
+from interplay.inference.start import MOST_STEPS, SIZES, STEPS, STEPS_FOR_EACH, WALKERS
 from interplay.inference.target import Target, target
 from interplay.inference.threads import SINGLE_THREAD, cores, workers
-from interplay.inference.walk import some_rows, walk
+from interplay.inference.walk import least, slots, some_rows, walk
 from interplay.model.priors.base import Prior
 from interplay.precision import double_precision
 
@@ -191,19 +191,27 @@ def _seconds_of_gradient(made: Target, threads: int) -> float:
 
 
 def _seconds_of_start(design: Design, made: Target) -> float:
-    """Seconds of the screen and of the walkers, from a few steps of one."""
+    """Seconds of the screen, of the sets that are grown and of the walkers, from a few steps of one."""
     if not made.prior.selects:
         return 0.0
     few = 10
-    rows, rank = some_rows(design, jax.random.key(0)), jnp.asarray(np.arange(made.p), dtype=float)
+    rows, sizes = some_rows(design, jax.random.key(0)), jnp.array(SIZES)
+    places = jnp.arange(slots(made))
+    first = jnp.where(places < least(made), places, made.p)
+
+    def one(seed: int) -> None:
+        jax.block_until_ready(walk(made, rows, first, sizes, jax.random.key(seed), few))
+
     passed = math.inf
     for _ in range(2):
         began = time.process_time()
         with workers() as crew:
-            crew(lambda seed: jax.block_until_ready(walk(made, rows, rank, jax.random.key(seed), few)), [0])
+            crew(one, [0])
         passed = time.process_time() - began
-    steps = min(STEPS + STEPS_FOR_EACH * made.p, MOST_STEPS)
-    return SCREEN * design.d**2 + passed * math.ceil(WALKERS / cores()) * steps / few
+    # A set that is grown takes no longer than a step, in each round.
+    walks = WALKERS * min(STEPS + STEPS_FOR_EACH * made.p, MOST_STEPS)
+    sets = width(rows) * max(least(made) - 1, 1)
+    return SCREEN * design.d**2 + passed / few * (walks + sets) / cores()
 
 
 def _range(ends: tuple[float, float], words: Callable[[float], str]) -> str:
