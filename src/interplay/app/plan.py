@@ -21,7 +21,7 @@ from interplay.inference.progress import duration
 from interplay.inference.run import SINGLE_FROM
 from interplay.inference.sample import MAX_DRAWS
 from interplay.inference.sampler import Lockstep
-from interplay.inference.start import MOST_STEPS, SIZES, STEPS, STEPS_FOR_EACH, WALKERS
+from interplay.inference.start import SIZES, WALKERS, walk_length
 from interplay.inference.target import Target, target
 from interplay.inference.threads import SINGLE_THREAD, cores, workers
 from interplay.inference.walk import least, slots, some_rows, walk
@@ -209,7 +209,7 @@ def _seconds_of_start(design: Design, made: Target) -> float:
             crew(one, [0])
         passed = time.process_time() - began
     # A set that is grown takes no longer than a step, in each round.
-    walks = WALKERS * min(STEPS + STEPS_FOR_EACH * made.p, MOST_STEPS)
+    walks = WALKERS * walk_length(made.p)
     sets = width(rows) * max(least(made) - 1, 1)
     return SCREEN * design.d**2 + passed / few * (walks + sets) / cores()
 

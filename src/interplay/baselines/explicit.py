@@ -69,8 +69,8 @@ def posterior_table(
         return posterior(Phi, S, float(sigma[draw]) ** 2, y, along)
 
     draws = [given(draw) for draw in range(len(sigma))]
-    means, sds = (np.array(part)[:, 1:] for part in zip(*draws, strict=True))
     # All but the intercept, which comes first.
+    means, sds = (np.array(part)[:, 1:] for part in zip(*draws, strict=True))
     return effect_table(design, terms[1:], Mixture(means, sds))
 
 
@@ -104,6 +104,7 @@ def _owners(design: Design) -> list[Variable]:
 def _levels(owners: Sequence[Variable], term: Term) -> list[Term]:
     if is_square(term):
         return [term]
+    # Columns are sorted in every term and variables own neighbours, so these are sorted too.
     return list(product(*(range(owners[column].start, owners[column].stop) for column in term)))
 
 

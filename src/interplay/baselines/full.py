@@ -93,10 +93,8 @@ def full(
         draws=draws,
         start=start | {COEFFICIENTS: jnp.zeros((chains, len(terms)))},
     )
-    root, directions = (
-        _prior_root(design, prior, terms),
-        jnp.asarray(effect_directions(design, terms, terms).toarray()),
-    )
+    root = _prior_root(design, prior, terms)
+    directions = jnp.asarray(effect_directions(design, terms, terms).toarray())
 
     def one(point: Position) -> tuple[Float[Array, " t"], Hyperparameters]:
         position, z = _parted(point)

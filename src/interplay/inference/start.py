@@ -65,7 +65,7 @@ def starts(
     grown = grow(target, rows, screened.pairs, workers)[:GROWN]
     first, sizes = _beginnings(target, screened.scores, grown, for_sets)
     keys = jax.random.split(for_walks, WALKERS)
-    steps = effort * min(STEPS + STEPS_FOR_EACH * target.p, MOST_STEPS)
+    steps = effort * walk_length(target.p)
 
     def one(walker: int) -> Sketch:
         return jax.tree.map(np.asarray, walk(target, rows, first[walker], sizes[walker], keys[walker], steps))
@@ -77,6 +77,11 @@ def starts(
     rivals = order[evidence[order] > evidence[order[0]] - NEGLIGIBLE]
     picked = jax.tree.map(lambda leaf: leaf[np.resize(rivals, chains)], sketches)
     return np.asarray(_spread(target, picked, jax.random.split(for_spread, chains)))
+
+
+def walk_length(p: int) -> int:
+    """Steps of a walker, at the usual effort."""
+    return min(STEPS + STEPS_FOR_EACH * p, MOST_STEPS)
 
 
 def _beginnings(
