@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from interplay.data.design import Design
-from interplay.inference.grow import width
+from interplay.inference.grow import CANDIDATES, width
 from interplay.inference.kept import SPARSE
 from interplay.inference.progress import duration
 from interplay.inference.run import SINGLE_FROM
@@ -208,9 +208,9 @@ def _seconds_of_start(design: Design, made: Target) -> float:
         with workers() as crew:
             crew(one, [0])
         passed = time.process_time() - began
-    # A set that is grown takes no longer than a step, in each round.
     walks = WALKERS * walk_length(made.p)
-    sets = width(rows) * max(least(made) - 1, 1)
+    # In each round a set that is grown takes about a step, and a quarter of one for each of its candidates.
+    sets = width(rows) * max(least(made) - 2, 0) * (1.0 + CANDIDATES / 4)
     return SCREEN * design.d**2 + passed / few * (walks + sets) / cores()
 
 

@@ -5,6 +5,7 @@ may take for ever to find the first two or three that act together. Among many p
 more of a set is right, the more do the next right variables stand out.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import jax
@@ -16,11 +17,14 @@ from interplay.inference.target import Target
 from interplay.inference.threads import SINGLE_THREAD, Workers, first_alone
 from interplay.inference.walk import Rows, appeal, assess, least, slots
 
-FEWEST, MOST, ROWS = 128, 1024, 64
+FEWEST, MOST, ROWS = 128, 2048, 64
 """Sets that are grown side by side: the most up to so many rows, and fewer for more, as a set takes m³."""
 
 NEWCOMERS = 32
 """Variables that a set may take in, the most appealing ones."""
+
+CANDIDATES = 8
+"""How many sets have their evidence worked out for each that goes on."""
 
 PART = 64
 """Sets at a time, in one thread."""
@@ -35,7 +39,7 @@ SIZES = (LOG_SIZE, LOG_SIGMA[-1])
 
 def width(rows: Rows) -> int:
     """How many sets are grown side by side."""
-    return int(np.clip(MOST * (ROWS / rows.y.size) ** 2, FEWEST, MOST))
+    return int(np.clip(MOST * (ROWS / rows.y.size) ** 3, FEWEST, MOST))
 
 
 def grow(
@@ -44,7 +48,8 @@ def grow(
     """Sets of as many variables as are expected, or of two, the best first; padded with p.
 
     In each round every set proposes to take in its most appealing variables. Of all sets that would come of
-    it, those with the largest evidence go on, as far as the appeal tells it, as many as there are pairs.
+    it the most promising have their evidence worked out, as the appeal is only nearly what they would gain.
+    Those with the largest evidence go on, as many as there are pairs.
 
     Parameters
     ----------
@@ -59,44 +64,78 @@ def grow(
     if not len(pairs):
         return sets
     sets[:, :2] = pairs
+    sets = _best(target, rows, sets, 2, workers)
     for size in range(2, least(target)):
-        evidence, gains, newcomers = _assess_all(target, rows, sets, size, workers)
-        promise = evidence[:, None] + gains
-        parent, rank = np.nonzero(np.isfinite(promise))
-        grown = sets[parent]
-        grown[:, size] = newcomers[parent, rank]
-        order = np.argsort(-promise[parent, rank], kind="stable")
-        # The same set comes of several; it is kept where it comes first.
-        _, first = np.unique(np.sort(grown[order], axis=1), axis=0, return_index=True)
-        sets = grown[order[np.sort(first)[: len(pairs)]]]
-    evidence, _, _ = _assess_all(target, rows, sets, max(least(target), 2), workers)
-    return sets[np.argsort(-evidence, kind="stable")]
+        candidates = _candidates(target, rows, sets, size, workers)[: CANDIDATES * len(pairs)]
+        sets = _best(target, rows, candidates, size + 1, workers)[: len(pairs)]
+    return sets
 
 
-def _assess_all(
+def _best(
     target: Target, rows: Rows, sets: Int[np.ndarray, "b k"], size: int, workers: Workers
-) -> tuple[Float[np.ndarray, " b"], Float[np.ndarray, "b c"], Int[np.ndarray, "b c"]]:
-    """Evidence of each set of some size; appeal and name of its most appealing newcomers."""
-    log_sigma = jnp.asarray(LOG_SIGMA[min(size - 2, len(LOG_SIGMA) - 1)])
+) -> Int[np.ndarray, "b k"]:
+    """Sets of some size in the order of their evidence, the best first."""
+    (evidence,) = _in_parts(partial(_evidence, target, rows, log_sigma=_noise(size)), sets, workers)
+    return sets[np.argsort(-np.nan_to_num(evidence, nan=-np.inf), kind="stable")]
+
+
+def _candidates(
+    target: Target, rows: Rows, sets: Int[np.ndarray, "b k"], size: int, workers: Workers
+) -> Int[np.ndarray, "c k"]:
+    """What comes of sets of some size with one more variable, each once, the most promising first."""
+    propose = partial(_propose, target, rows, log_sigma=_noise(size))
+    promise, newcomers = _in_parts(propose, sets, workers)
+    parent, rank = np.nonzero(np.isfinite(promise))
+    grown = sets[parent]
+    grown[:, size] = newcomers[parent, rank]
+    grown = grown[np.argsort(-promise[parent, rank], kind="stable")]
+    # The same set comes of several; it is kept where it comes first.
+    _, first = np.unique(np.sort(grown, axis=1), axis=0, return_index=True)
+    return grown[np.sort(first)]
+
+
+def _noise(size: int) -> Float[Array, ""]:
+    """Log σ for sets of some size."""
+    return jnp.asarray(LOG_SIGMA[min(size - 2, len(LOG_SIGMA) - 1)])
+
+
+def _in_parts(
+    function: Callable[[Int[Array, "b k"]], tuple[Array, ...]],
+    sets: Int[np.ndarray, "b k"],
+    workers: Workers,
+) -> list[np.ndarray]:
+    """What a function gives for each of many sets."""
     # Every part is of the same size, or it would be compiled again: the last set is repeated.
     places = np.minimum(np.arange(PART * -(-len(sets) // PART)), len(sets) - 1).reshape(-1, PART)
 
     def one(part: int) -> tuple[np.ndarray, ...]:
-        found = _assess_part(target, rows, jnp.asarray(sets[places[part]]), log_sigma)
-        return tuple(np.asarray(leaf) for leaf in found)
+        return tuple(np.asarray(leaf) for leaf in function(jnp.asarray(sets[places[part]])))
 
     parts = first_alone(workers, one, range(len(places)))
-    evidence, gains, newcomers = (np.concatenate(leaves)[: len(sets)] for leaves in zip(*parts, strict=True))
-    return np.nan_to_num(evidence, nan=-np.inf), gains, newcomers
+    return [np.concatenate(leaves)[: len(sets)] for leaves in zip(*parts, strict=True)]
 
 
 @partial(jax.jit, compiler_options=SINGLE_THREAD)
-def _assess_part(
+def _evidence(
     target: Target, rows: Rows, sets: Int[Array, "b k"], log_sigma: Float[Array, ""]
-) -> tuple[Float[Array, " b"], Float[Array, "b c"], Int[Array, "b c"]]:
-    def one(members: Int[Array, " k"]) -> tuple[Array, Array, Array]:
+) -> tuple[Float[Array, " b"]]:
+    """Log evidence of each set."""
+
+    def one(members: Int[Array, " k"]) -> Array:
+        return assess(target, rows, members, jnp.asarray(LOG_SIZE), log_sigma).log_evidence
+
+    return (jax.lax.map(one, sets),)
+
+
+@partial(jax.jit, compiler_options=SINGLE_THREAD)
+def _propose(
+    target: Target, rows: Rows, sets: Int[Array, "b k"], log_sigma: Float[Array, ""]
+) -> tuple[Float[Array, "b c"], Int[Array, "b c"]]:
+    """Evidence that each set would have with its most appealing newcomers, as their appeal tells it."""
+
+    def one(members: Int[Array, " k"]) -> tuple[Array, Array]:
         sketch = assess(target, rows, members, jnp.asarray(LOG_SIZE), log_sigma)
         gains, newcomers = jax.lax.top_k(appeal(target, rows, sketch), min(NEWCOMERS, target.p))
-        return sketch.log_evidence, gains, newcomers
+        return sketch.log_evidence + gains, newcomers
 
     return jax.lax.map(one, sets)
