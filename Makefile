@@ -6,13 +6,14 @@ BIN := .venv/bin
 demo: .venv/core
 	$(BIN)/python -m interplay demo
 
-# Two processes of one thread each, and quick compilation, kept: tests compile far more than they compute.
+# What is tested with the shapes and types of all arguments checked, which makes a fit many times slower.
+TYPED := tests/data tests/model tests/effects
+
+# Two processes, each with a linear algebra of one thread.
 test: export OPENBLAS_NUM_THREADS = 1
-test: export XLA_FLAGS = --xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1
-test: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.pytest_cache/jax
-test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.1
 test: .venv/dev .venv/browser
-	$(BIN)/python -m pytest -n 2 tests
+	$(BIN)/python -m pytest -n 2 $(TYPED) --jaxtyping-packages=interplay,beartype.beartype
+	$(BIN)/python -m pytest -n 2 tests $(TYPED:%=--ignore=%)
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .

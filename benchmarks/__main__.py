@@ -1,6 +1,7 @@
 """Run benchmarks and print their tables: `python -m benchmarks`, `python -m benchmarks --only sampling`."""
 
 import argparse
+import os
 from pathlib import Path
 
 from benchmarks.threads import settle
@@ -16,12 +17,12 @@ def main() -> None:
     arguments = _arguments()
     threads = arguments.threads or THREADS[arguments.only]
     settle(threads)
-    # Only now may JAX and NumPy be loaded.
+    # Only now may NumPy be loaded.
     from benchmarks.run import run, run_sampling
 
     chosen = {"quick": arguments.quick, "folder": arguments.write}
     if arguments.only == "marginal":
-        run(threads, arguments.seed, **chosen)
+        run(threads, arguments.seed, old_python=arguments.old_python, **chosen)
     else:
         run_sampling(threads, arguments.seed, rows=arguments.rows, fresh=arguments.fresh, **chosen)
 
@@ -39,6 +40,14 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of data and weights (default: 0)")
     parser.add_argument("--quick", action="store_true", help="smallest sizes, to see that it works")
+    parser.add_argument(
+        "--old-python",
+        type=Path,
+        default=os.environ.get("INTERPLAY_OLD_PYTHON"),
+        metavar="PATH",
+        help="of marginal, Python of an environment with interplay 0.1.0, to be measured in the same turns"
+        " (default: INTERPLAY_OLD_PYTHON; without either, its committed figures are quoted)",
+    )
     parser.add_argument(
         "--rows",
         nargs="+",

@@ -1,137 +1,127 @@
-"""The log density with its gradient: automatic differentiation, closed form, and the machine's limit."""
+"""The log density with its gradient: beside version 0.1.0, and beside the bare matrix products."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from pathlib import Path
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
+from scipy.linalg import blas, lapack
 
-from benchmarks.formula import plain_log_likelihood
-from benchmarks.problem import SIGMA, WEIGHTS, make_design, make_variances
-from benchmarks.timing import Effort, Times, interleave
+from benchmarks.problem import make_design, make_position
+from benchmarks.timing import Effort, Times, interleave, timed
+from benchmarks.version_0_1_0 import COMMITTED, OldGradient
 from interplay.data.design import Design
-from interplay.model.kernelspace import KernelSpace, kernel_space
-from interplay.model.variances import Variances
-from interplay.precision import double_precision
+from interplay.model.engines.kernel_space import KernelSpace
+from interplay.model.families import Gaussian
+from interplay.model.posterior import Posterior
+from interplay.model.priors import SKIM
 
-ENGINES: dict[str, dict[str, Any]] = {
-    "closed": {},
-    "exact": {"tolerance": 0.0},
-    "float32": {"precision": "float32"},
-}
-"""The forms of the closed form, and the arguments of `kernel_space` that make them."""
+SIZES = [(100, 50), (200, 500), (200, 5000), (500, 10_000), (1067, 218)]
+"""(N, p) that are measured; the last is of the size of a medical data set, with more rows than variables."""
 
-RATIOS = {
-    "automatic / closed": ("automatic", "closed"),
-    "automatic / exact": ("automatic", "exact"),
-    "automatic / float32": ("automatic", "float32"),
-    "closed / limit": ("closed", "limit"),
-    "exact / limit": ("exact", "limit"),
-    "float32 / its limit": ("float32", "limit32"),
-}
-"""The ratios of times that are shown."""
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """How many times longer one takes than the other, by medians and by least times."""
-
-    median: float
-    least: float
+OLD = "0.1.0"
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """One size and kind of weights.
+    """One size.
 
     Parameters
     ----------
-    weights, n, p
-        The kind of weights, rows and variables.
+    n, p
+        Rows and variables.
     times
-        Of `automatic`, the forms of the closed form, `limit` and `limit32`, in milliseconds.
+        Of `interplay`, of the `limit`, and of `0.1.0` if that was run, in milliseconds.
+    old
+        Median milliseconds of version 0.1.0: of this run, or as committed; None where neither is there.
+    old_measured
+        Whether version 0.1.0 was measured in this run.
     value_shift, gradient_shift
-        How far each closed form is from automatic differentiation, in the log density and, at most over
-        the logarithms of weights and scales, in its gradient.
-    truncated
-        Whether the closed form left out columns of the product of squares.
+        How far single precision and truncation move the log density, and at most a part of its gradient.
     """
 
-    weights: str
     n: int
     p: int
     times: dict[str, Times]
-    value_shift: dict[str, float]
-    gradient_shift: dict[str, float]
-    truncated: bool
+    old: float | None
+    old_measured: bool
+    value_shift: float
+    gradient_shift: float
 
     @property
-    def ratios(self) -> dict[str, Ratio]:
-        """The ratios in `RATIOS`."""
-        return {name: _ratio(self.times[over], self.times[under]) for name, (over, under) in RATIOS.items()}
+    def to_limit(self) -> float:
+        """How many times the limit a gradient takes."""
+        return self.times["interplay"].median / self.times["limit"].median
+
+    @property
+    def to_old(self) -> float | None:
+        """How many times version 0.1.0 a gradient takes."""
+        return None if self.old is None else self.times["interplay"].median / self.old
 
 
-@double_precision
-def measure(sizes: Sequence[tuple[int, int]], effort: Effort, seed: int) -> list[Gradient]:
-    """Time every size with every kind of weights."""
-    found = [one for n, p in sizes for one in _measure(n, p, effort, seed)]
-    return sorted(found, key=lambda one: list(WEIGHTS).index(one.weights))
+def measure(
+    sizes: Sequence[tuple[int, int]], effort: Effort, seed: int, old_python: Path | None = None
+) -> list[Gradient]:
+    """Time every size.
+
+    Parameters
+    ----------
+    sizes, effort, seed
+        (N, p), how long to measure each, and the seed of the data.
+    old_python
+        Interpreter of an environment with version 0.1.0, which is then measured in the same turns.
+    """
+    return [_measure(n, p, effort, seed, old_python) for n, p in sizes]
 
 
-def _measure(n: int, p: int, effort: Effort, seed: int) -> list[Gradient]:
+def _measure(n: int, p: int, effort: Effort, seed: int, old_python: Path | None) -> Gradient:
     design = make_design(n, p, seed)
-    evaluations, products = _evaluations(design), _products(design)
-    found = []
-    for kind in WEIGHTS:
-        variances = make_variances(kind, n, p, seed)
-        calls = {name: partial(evaluate, variances) for name, evaluate in evaluations.items()}
-        times = interleave({**calls, **products}, effort)
-        # One n × p × n product for K1 and one n × n × p for its gradient: 4n²p flops.
-        times |= {"limit": 2.0 * times.pop("product"), "limit32": 2.0 * times.pop("product32")}
-        found.append(_compare(kind, design, variances, times, {name: call() for name, call in calls.items()}))
-    return found
-
-
-def _compare(
-    kind: str, design: Design, variances: Variances, times: dict[str, Times], values: dict[str, tuple]
-) -> Gradient:
-    value, gradient = values["automatic"]
+    posterior = Posterior.of(design, SKIM(), Gaussian())
+    x = make_position(posterior, seed)
+    calls = {
+        "interplay": timed(lambda: posterior.gradient(x)),
+        "limit": timed(_products(design)),
+    }
+    with ExitStack() as stack:
+        if old_python is not None:
+            old = stack.enter_context(OldGradient(old_python, design.X, design.y, _named(posterior, x)))
+            calls[OLD] = lambda: old.take()[0]
+        times = interleave(calls, effort)
+    exact = Posterior(design, SKIM(), Gaussian(), KernelSpace(design, tolerance=0.0)).gradient(x)
+    sampled = posterior.gradient(x)
     return Gradient(
-        weights=kind,
-        n=design.n,
-        p=design.p,
+        n=n,
+        p=p,
         times=times,
-        value_shift={name: abs(float(values[name][0] - value)) for name in ENGINES},
-        gradient_shift={name: _distance(values[name][1], gradient, variances) for name in ENGINES},
-        truncated=float(values["closed"][0]) != float(values["exact"][0]),
+        old=times[OLD].median if OLD in times else COMMITTED.get((n, p)),
+        old_measured=OLD in times,
+        value_shift=abs(sampled.value - exact.value),
+        gradient_shift=float(np.abs(sampled.gradient - exact.gradient).max()),
     )
 
 
-def _evaluations(design: Design) -> dict[str, Callable[[Variances], tuple]]:
-    X, y, sigma = jnp.asarray(design.X), jnp.asarray(design.y), jnp.asarray(SIGMA)
-    F = X * X
-    automatic = jax.jit(jax.value_and_grad(plain_log_likelihood, argnums=(3, 4)))
-    closed = jax.jit(jax.value_and_grad(KernelSpace.log_likelihood, argnums=(1, 2)))
-    spaces = {name: kernel_space(design, **arguments) for name, arguments in ENGINES.items()}
-    evaluations = {name: lambda v, space=space: closed(space, v, sigma) for name, space in spaces.items()}
-    return {"automatic": lambda v: automatic(X, F, y, v, sigma)} | evaluations
+def _products(design: Design) -> Callable[[], None]:
+    """What the formula needs at least, in the precisions of the engine.
+
+    The symmetric product X diag(w) Xᵀ, the product G X, the factor of K + V and the inverse from it.
+    """
+    X = np.asfortranarray(design.X, dtype=np.float32)
+    K = np.asfortranarray(design.X @ design.X.T + design.p * np.eye(design.n))
+    single = np.asfortranarray(np.linalg.cholesky(K), dtype=np.float32)
+
+    def run() -> None:
+        blas.ssyrk(1.0, X, lower=1)
+        blas.sgemm(1.0, single, X)
+        lapack.dpotrf(K, lower=1, clean=0)
+        lapack.spotri(single, lower=1)
+
+    return run
 
 
-def _products(design: Design) -> dict[str, Callable[[], jax.Array]]:
-    X, transposed = jnp.asarray(design.X), jnp.asarray(np.ascontiguousarray(design.X.T))
-    single = X.astype(jnp.float32), transposed.astype(jnp.float32)
-    product = jax.jit(jnp.matmul)
-    return {"product": lambda: product(X, transposed), "product32": lambda: product(*single)}
-
-
-def _distance(gradient: tuple, exact: tuple, variances: Variances) -> float:
-    scale = ravel_pytree((variances, jnp.asarray(SIGMA)))[0]
-    return float(jnp.max(jnp.abs(scale * (ravel_pytree(gradient)[0] - ravel_pytree(exact)[0]))))
-
-
-def _ratio(over: Times, under: Times) -> Ratio:
-    return Ratio(over.median / under.median, over.least / under.least)
+def _named(posterior: Posterior, x: np.ndarray) -> dict[str, np.ndarray]:
+    """The position by the names of version 0.1.0."""
+    place = {name: k for k, name in enumerate(posterior.coordinates)}
+    names = ("log_sigma", "log_eta1", "log_m_sq", "log_psi_sq")
+    parts = {name: np.asarray(x[place[name]]) for name in names}
+    return parts | {"log_xi_sq": x[[place["log_xi_sq2"]]], "log_lam": x[posterior.local]}

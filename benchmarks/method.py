@@ -3,21 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from interplay.baselines import naive, woodbury
 from interplay.data.design import Design
-from interplay.model.kernelspace import KernelSpace, kernel_space
-from interplay.model.variances import Variances
+from interplay.model.engines.kernel_space import KernelSpace
+from interplay.model.families import Working
+from interplay.model.variances import Symmetric, Variances
 
 NOISE = 1.0
 """Noise variance."""
 
 Evaluation = Callable[[], float]
-"""One evaluation of log p(D | τ, σ²), all that does not depend on τ and σ² made ready before."""
+"""One evaluation of log p(D | τ, σ²), with all that does not depend on τ and σ² prepared before."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Method:
     fit_from
         Exponents are fitted to the values of p from here.
     rehearsal
-        Variables of a small problem that loads and compiles all that the method needs.
+        Variables of a small problem that loads all that the method needs.
     """
 
     prepare: Callable[[Design], Evaluation]
@@ -56,17 +55,12 @@ def dimension(p: int) -> int:
 
 
 def _kernel_space(design: Design) -> Evaluation:
-    space = kernel_space(design)
-    variance = 1.0 / dimension(design.p)
-    variances = Variances(
-        intercept=jnp.asarray(variance),
-        weights=jnp.ones((1, design.p)),
-        orders=jnp.full((1, 2), variance),
-        squares=jnp.full(1, variance),
-    )
-    sigma = jnp.sqrt(NOISE)
-    evaluate = jax.jit(KernelSpace.log_likelihood)
-    return lambda: float(evaluate(space, variances, sigma))
+    engine = KernelSpace(design)
+    variance = np.asarray(1.0 / dimension(design.p))
+    component = Symmetric(np.ones(design.p), np.full(2, variance), variance)
+    variances = Variances(intercept=variance, symmetric=(component,), p=design.p)
+    working = Working(design.y, NOISE, design.row_weights)
+    return lambda: engine.log_likelihood(variances, working).value
 
 
 def _woodbury(design: Design) -> Evaluation:
@@ -100,11 +94,10 @@ METHODS = {
         memory_order="O(pN + N²)",
         time_exponent=1.0,
         memory_exponent=1.0,
-        # X, its blocks, and what is made of X on the way to them.
+        # X, its copy in Fortran order, and what is computed of X on the way to the norms of its columns.
         needs=lambda n, p: 8.0 * 4 * n * p,
         fit_from=1000,
-        # Enough variables for the program to be the one for many: with blocks, and with leave to truncate.
-        rehearsal=600,
+        rehearsal=10,
     ),
     "Woodbury": Method(
         prepare=_woodbury,

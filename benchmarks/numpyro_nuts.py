@@ -76,7 +76,7 @@ def measure(
     from benchmarks.quality import first_enough, quality, watched
     from interplay.data.design import design
     from interplay.data.simulate import synthetic
-    from interplay.inference.convergence import ESS, R_HAT
+    from interplay.inference.stopping import ESS, R_HAT
     from interplay.model.priors.skim import SKIM
 
     parts = _parts(problem, threads, warmup, draws, (limit, after))
@@ -243,9 +243,6 @@ def _sample(request: dict[str, Any]) -> None:
             ]
             stacked = jax.tree.map(lambda *values: np.stack(values), *chains)
             draws = {name: np.asarray(values) for name, values in every(stacked).items()}
-            shape = draws["sigma"].shape
-            draws["intercept_scale"] = np.full(shape, float(prior.intercept_scale))
-            draws["eta3"] = np.zeros(shape)
     arrays: dict[str, Any] = {"times": times, "busy": busy, "gradients": steps, "divergences": divergences}
     np.savez(request["target"], **(draws | arrays | {"bytes": peak}))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.goals import Goal
 from benchmarks.gradient import Gradient
 from benchmarks.plot import draw
-from benchmarks.problem import WEIGHTS
+from benchmarks.problem import POSITION
 from benchmarks.provenance import Provenance
 from benchmarks.scaling import Curve
 from benchmarks.search import Search
@@ -25,9 +25,9 @@ def marks(part: str) -> tuple[str, str]:
 
 OUTLINE = f"""# Benchmarks
 
-How fast the marginal likelihood and its gradient are, against automatic differentiation, against the paper's
-baselines and against what the machine can do. Run `make bench` for the same tables from your machine, on one
-thread (`python -m benchmarks --threads 2` for more); `python -m benchmarks --write` refreshes what follows.
+How fast the marginal likelihood and its gradient are, beside version 0.1.0, beside the paper's baselines and
+beside the bare matrix products. Run `make bench` for the same tables from your machine, on one thread
+(`python -m benchmarks --threads 2` for more); `python -m benchmarks --write` refreshes what follows.
 Compare ratios, which were measured side by side; times depend on the machine.
 
 {chr(10).join(marks(PART))}
@@ -58,9 +58,9 @@ def write(
     figures = {
         "provenance": asdict(origin),
         "units": {"times": "ms", "bytes": "B"},
-        "weights": WEIGHTS,
+        "position": POSITION,
         "gradients": [
-            asdict(one) | {"ratios": {name: asdict(r) for name, r in one.ratios.items()}} for one in gradients
+            asdict(one) | {"ratios": {"limit": one.to_limit, "0.1.0": one.to_old}} for one in gradients
         ],
         "curves": [asdict(curve) for curve in curves],
         "search": asdict(found),

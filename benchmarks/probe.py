@@ -57,17 +57,14 @@ def probe(method: str, p: int, seed: int) -> Probe:
 
 def measure(method: str, p: int, seed: int) -> Probe:
     """Measure in this process, which is to do nothing else."""
-    import jax
-
     from benchmarks.method import METHODS
     from benchmarks.problem import make_design
 
     chosen = METHODS[method]
-    with jax.enable_x64(True):
-        chosen.prepare(make_design(ROWS, chosen.rehearsal, seed))()
-        before = forget_peak()
-        evaluate = chosen.prepare(make_design(ROWS, p, seed))
-        seconds, value = _time(evaluate)
+    chosen.prepare(make_design(ROWS, chosen.rehearsal, seed))()
+    before = forget_peak()
+    evaluate = chosen.prepare(make_design(ROWS, p, seed))
+    seconds, value = _time(evaluate)
     return Probe(seconds, max(memory("VmHWM") - before, RESOLUTION), value)
 
 
@@ -77,7 +74,7 @@ def _time(evaluate: "Evaluation") -> tuple[list[float], float]:
         value = evaluate()
         return time.perf_counter() - before, value
 
-    # The first may compile, and touches its memory for the first time.
+    # The first touches its memory for the first time.
     first, value = run()
     if first > PATIENCE:
         return [first], value

@@ -1,15 +1,10 @@
-"""The problems that are timed: standard normal covariates, and prior variances sparse or even."""
+"""The problems that are timed: standard normal covariates, of which few matter."""
 
-from functools import partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from interplay.data.design import Design
 from interplay.data.variable import Variable
-from interplay.model.priors import SKIM
-from interplay.model.variances import Variances
+from interplay.model.posterior import Posterior
 
 ACTIVE = 5
 """Variables that matter in the response and in the sparse weights."""
@@ -17,14 +12,11 @@ ACTIVE = 5
 SIGMA = 0.5
 """Noise standard deviation of the gradient's problems, for a response of unit variance."""
 
-WEIGHTS = {
-    "sparse": (
-        f"like a posterior draw: a draw of the hyperparameters from SKIM's prior with σ = {SIGMA}, η1 = φ, "
-        f"and λ = 1/φ for {ACTIVE} variables (η1 κ ≈ 1, where most others have η1 κ ≈ φ)"
-    ),
-    "even": "all weights equal, as under the block-degree prior: nothing can be truncated",
-}
-"""The kinds of weights, and what they are."""
+POSITION = (
+    f"like a posterior draw: a draw from SKIM's prior with σ = {SIGMA}, η1 = φ, and λ = 1/φ for {ACTIVE} "
+    "variables (η1 κ ≈ 1, where most others have η1 κ ≈ φ)"
+)
+"""Where gradients are taken, and effects are searched."""
 
 
 def make_design(n: int, p: int, seed: int) -> Design:
@@ -56,29 +48,12 @@ def make_design(n: int, p: int, seed: int) -> Design:
     )
 
 
-def make_variances(kind: str, n: int, p: int, seed: int) -> Variances:
-    """Prior variances with weights of one of the kinds in `WEIGHTS`."""
-    return _sparse(n, p, seed) if kind == "sparse" else _even(p)
-
-
-@partial(jax.jit, static_argnames=("n", "p"))
-def _sparse(n: int, p: int, seed: int) -> Variances:
-    prior = SKIM(expected_mains=ACTIVE)
-    phi = ACTIVE / (p - ACTIVE) * SIGMA / np.sqrt(n)
-    position = prior.sample(jax.random.key(seed), n, p)
-    position |= {
-        "log_sigma": jnp.log(SIGMA),
-        "log_eta1": jnp.log(phi),
-        "log_lam": position["log_lam"].at[:ACTIVE].set(-jnp.log(phi)),
-    }
-    return prior.variances(prior.constrain(position, n, p), p)
-
-
-def _even(p: int) -> Variances:
-    # Mains, pairs and squares each bring about as much to the variance of the response.
-    return Variances(
-        intercept=jnp.asarray(1.0),
-        weights=jnp.ones((1, p)),
-        orders=jnp.array([[1.0 / p, 1.0 / p**2]]),
-        squares=jnp.array([1.0 / p**2]),
-    )
+def make_position(posterior: Posterior, seed: int) -> np.ndarray:
+    """The position that `POSITION` describes."""
+    n, p = posterior.design.n, posterior.p
+    log_phi = np.log(ACTIVE / (p - ACTIVE) * SIGMA / np.sqrt(n))
+    x = posterior.sample_prior(np.random.default_rng(seed))
+    x[posterior.coordinates.index("log_sigma")] = np.log(SIGMA)
+    x[posterior.coordinates.index("log_eta1")] = log_phi
+    x[posterior.local[:ACTIVE]] = -log_phi
+    return x

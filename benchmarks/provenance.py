@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("interplay", "jax", "jaxlib", "numpy", "scipy")
+PACKAGES = ("interplay", "numpy", "scipy")
 
 MEASURED = ("model", "baselines")
 """The folders of interplay whose speed is in question."""

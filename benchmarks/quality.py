@@ -3,18 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
-from interplay.inference.convergence import ESS, R_HAT, assess
-from interplay.model.marginal import engine
+from interplay.inference.stopping import ESS, R_HAT, assess
+from interplay.model.families import Gaussian
+from interplay.model.posterior import Posterior
 from interplay.model.priors.skim import SKIM
 from interplay.model.terms import Term, label
-from interplay.precision import double_precision
 
 PART = 256
 """Draws at a time, which bounds the memory."""
@@ -37,7 +35,6 @@ class Quality:
         return bool(self.r_hat <= R_HAT and min(self.ess_bulk, self.ess_tail) >= ESS)
 
 
-@double_precision
 def watched(
     design: Design, prior: SKIM, draws: Mapping[str, np.ndarray], terms: Sequence[Term]
 ) -> dict[str, Series]:
@@ -54,12 +51,12 @@ def watched(
     """
     shape = draws["sigma"].shape
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in draws.items()}
-    space = engine(design, prior)
+    posterior = Posterior.of(design, prior, Gaussian(), precision="float64")
     parts = []
     for start in range(0, len(flat["sigma"]), PART):
-        some = {name: jnp.asarray(values[start : start + PART], jnp.float64) for name, values in flat.items()}
-        variances = jax.vmap(lambda draw: prior.variances(draw, design.p))(some)
-        parts.append(Conditional(space, variances, some["sigma"]).effects(terms)[0])
+        some = {name: np.asarray(values[start : start + PART], float) for name, values in flat.items()}
+        working = [posterior.working({"sigma": sigma}) for sigma in map(np.asarray, some["sigma"])]
+        parts.append(Conditional(posterior.engine, posterior.variances(some), working).effects(terms)[0])
     means = np.concatenate(parts).reshape(*shape, len(terms))
     logs = {f"log {name}": np.log(np.asarray(draws[name], dtype=np.float64)) for name in ("sigma", "eta1")}
     return logs | {label(term, design): means[:, :, k] for k, term in enumerate(terms)}

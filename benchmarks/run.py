@@ -44,7 +44,7 @@ class Plan:
 
 
 FULL = Plan(
-    sizes=[(200, 500), (200, 5000), (500, 10_000)],
+    sizes=gradient.SIZES,
     effort=Effort(least=11, most=101, seconds=20.0),
     grid=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000],
     extra={"naive": [20, 50, 70, 140, 200]},
@@ -61,7 +61,7 @@ QUICK = Plan(
 )
 
 
-def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
+def run(threads: int, seed: int, *, quick: bool, folder: Path | None, old_python: Path | None = None) -> None:
     """Measure and print.
 
     Parameters
@@ -74,6 +74,8 @@ def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
         Whether to take the smallest sizes.
     folder
         Where to write figures, plot and page, or None to print only.
+    old_python
+        Interpreter of an environment with version 0.1.0, to be measured beside this one.
     """
     plan = QUICK if quick else FULL
     console = _console()
@@ -81,7 +83,7 @@ def run(threads: int, seed: int, *, quick: bool, folder: Path | None) -> None:
     console.print(origin.sentence(), highlight=False)
     if quick:
         console.print("A quick run: the sizes are too small for the goals to mean anything.")
-    gradients = gradient.measure(plan.sizes, plan.effort, seed)
+    gradients = gradient.measure(plan.sizes, plan.effort, seed, old_python)
     curves = scaling.measure(plan.grid, plan.extra, plan.rounds, seed)
     found = search.measure(*plan.search, seed)
     goals = judge(gradients, curves, found)

@@ -141,7 +141,7 @@ def stan_row(problem: Problem, warmup: int, draws: int, limit: float) -> Row:
     from benchmarks.quality import first_enough, quality, watched
     from interplay.data.design import design
     from interplay.data.simulate import synthetic
-    from interplay.inference.convergence import ESS, R_HAT
+    from interplay.inference.stopping import ESS, R_HAT
     from interplay.model.priors.skim import SKIM
 
     if not stan.available():

@@ -20,7 +20,7 @@ class Search:
     n, p, draws
         Size of the problem.
     seconds
-        Of the search, compilation included.
+        Of the search.
     bytes
         Peak resident memory of the whole process.
     found
@@ -45,22 +45,26 @@ def measure(n: int, p: int, draws: int, seed: int) -> Search:
 
 
 def _search(n: int, p: int, draws: int, seed: int) -> Search:
-    import jax
     import numpy as np
 
     from benchmarks.probe import memory
-    from benchmarks.problem import ACTIVE, SIGMA, make_design, make_variances
+    from benchmarks.problem import ACTIVE, make_design, make_position
     from interplay.effects.conditional import Conditional
-    from interplay.effects.search import strongest_pairs
-    from interplay.model.kernelspace import kernel_space
+    from interplay.effects.top_pairs import strongest_pairs
+    from interplay.model.families import Gaussian
+    from interplay.model.posterior import Posterior
+    from interplay.model.priors import SKIM
 
     design = make_design(n, p, seed)
-    with jax.enable_x64(True):
-        each = [make_variances("sparse", n, p, seed + draw) for draw in range(draws)]
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *each)
-    posterior = Conditional(kernel_space(design), stacked, np.full(draws, SIGMA))
+    posterior = Posterior.of(design, SKIM(), Gaussian(), precision="float64")
+    positions = np.stack([make_position(posterior, seed + draw) for draw in range(draws)])
+    drawn = posterior.constrain(positions)
+    working = [
+        posterior.working({name: values[draw] for name, values in drawn.items()}) for draw in range(draws)
+    ]
+    conditional = Conditional(posterior.engine, posterior.variances(drawn), working)
     before = time.perf_counter()
-    terms, _ = strongest_pairs(posterior, design, STRONGEST)
+    terms, _ = strongest_pairs(conditional, design, STRONGEST)
     seconds = time.perf_counter() - before
     found = sum(max(term) < ACTIVE for term in terms)
     return Search(n, p, draws, seconds, memory("VmHWM"), found)

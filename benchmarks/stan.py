@@ -156,6 +156,9 @@ def sample(
 
 def data(design: "Design", prior: "SKIM") -> dict[str, object]:
     """The data block of the program."""
+    # Imported here, so that a process that only compiles and samples does not load the package.
+    from interplay.model.families import Gaussian
+
     p = design.p
     return {
         "n": design.n,
@@ -167,7 +170,7 @@ def data(design: "Design", prior: "SKIM") -> dict[str, object]:
         "main_scale": float(prior.main_scale),
         "interaction_shape": float(prior.interaction_shape),
         "interaction_scale": float(prior.interaction_scale),
-        "noise_scale": float(prior.noise_scale),
+        "noise_scale": float(Gaussian().noise_scale),
         "intercept_scale": float(prior.intercept_scale),
     }
 

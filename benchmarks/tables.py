@@ -1,10 +1,10 @@
 """The figures as tables, the same on the screen and on the page."""
 
 from benchmarks.goals import Goal, goals_table
-from benchmarks.gradient import ENGINES, RATIOS, Gradient
+from benchmarks.gradient import Gradient
 from benchmarks.method import METHODS
 from benchmarks.probe import RESOLUTION, ROWS
-from benchmarks.problem import WEIGHTS
+from benchmarks.problem import POSITION
 from benchmarks.scaling import Curve, Point, disagreement
 from benchmarks.search import STRONGEST, Search
 from benchmarks.table import Table
@@ -14,12 +14,8 @@ from benchmarks.timing import Times
 def tables(gradients: list[Gradient], curves: list[Curve], found: Search, goals: list[Goal]) -> list[Table]:
     """All tables in the order in which they are shown."""
     return [
-        goals_table(
-            goals, "From the medians in the tables below. With even weights there is no goal: see the ratios."
-        ),
-        _times(gradients),
-        _ratios(gradients),
-        _shifts(gradients),
+        goals_table(goals, "From the medians in the tables below."),
+        _gradients(gradients),
         _scaling(curves),
         _slopes(curves),
         _search(found),
@@ -28,8 +24,8 @@ def tables(gradients: list[Gradient], curves: list[Curve], found: Search, goals:
 
 def _search(found: Search) -> Table:
     note = (
-        "The strongest pairs by |mean|/sd over all draws, exactly, in a fresh process: seconds with "
-        "compilation, peak resident memory of the process, and how many of the "
+        "The strongest pairs by |mean|/sd over all draws, exactly, in a fresh process: seconds, "
+        "peak resident memory of the process, and how many of the "
         f"{STRONGEST} strongest are those in the simulated response."
     )
     pairs = found.p * (found.p - 1) // 2
@@ -39,70 +35,48 @@ def _search(found: Search) -> Table:
     return Table("Search through all pairs", note, heads, [row])
 
 
-def _times(gradients: list[Gradient]) -> Table:
-    kinds = "; ".join(f"*{kind}*: {meaning}" for kind, meaning in WEIGHTS.items())
+def _gradients(gradients: list[Gradient]) -> Table:
     note = (
-        "Milliseconds for log p(y | τ, σ) and its gradient in all weights, scales and σ: median, and least "
-        "in brackets, of runs in turns. *Automatic* differentiates the plain formula in float64, F = X∘X "
-        "made before; *closed* is the closed form as it is by default; *exact* is the same without "
-        "truncation; *float32* has products in single precision. The *limit* is 4N²p flops at the rate of "
-        f"the N × p × N matrix product that was timed in the same turns. Weights: {kinds}."
+        "Milliseconds for the log density of all hyperparameters and its gradient, as the sampler takes it, "
+        "in single precision: median, and least in brackets, of runs in turns. The *limit* is the bare "
+        "products of the same sizes: one symmetric N × p × N product and one N × N × p product in single "
+        "precision, a Cholesky factor in double and an inverse in single precision. *0.1.0* is the compiled "
+        "gradient of that version of interplay, in the same turns; with a star, as it was committed on "
+        "2026-11-15, from another run. *Shift* is how far single precision and truncation move the log "
+        f"density, and at most a part of its gradient. The position is {POSITION}."
     )
-    names = ["automatic", *ENGINES, "limit", "limit32"]
-    rows = [
-        [*_size(g), *(_both(g.times[name]) for name in names), str(g.times["closed"].runs)] for g in gradients
-    ]
-    heads = [
-        "weights",
-        "N",
-        "p",
-        "automatic",
-        "closed",
-        "exact",
-        "float32",
-        "limit",
-        "limit, float32",
-        "runs",
-    ]
-    return Table("Log density and gradient: times (ms)", note, heads, rows)
-
-
-def _ratios(gradients: list[Gradient]) -> Table:
-    note = (
-        "Ratios of medians, and of least times in brackets. The closed form computes half of what is "
-        "symmetric, so that it can come close to the limit, which does not, or pass it. *Exact*, and "
-        "*closed* with even weights, have the product of squares in full: twice the products of the limit."
-    )
-    rows = [[*_size(g), *(f"{r.median:.2f} ({r.least:.2f})" for r in g.ratios.values())] for g in gradients]
-    return Table("Log density and gradient: ratios", note, ["weights", "N", "p", *RATIOS], rows)
-
-
-def _shifts(gradients: list[Gradient]) -> Table:
-    note = (
-        "How far the closed forms are from automatic differentiation: the log density, and the largest "
-        "difference in its gradient with respect to the logarithm of any weight, scale or σ."
-    )
-    heads = ["weights", "N", "p", "truncated"]
-    heads += [f"{name}: {what}" for name in ENGINES for what in ("density", "gradient")]
     rows = [
         [
-            *_size(g),
-            "yes" if g.truncated else "no",
-            *(f"{shift[name]:.0e}" for name in ENGINES for shift in (g.value_shift, g.gradient_shift)),
+            str(g.n),
+            str(g.p),
+            _both(g.times["interplay"]),
+            _both(g.times["limit"]),
+            _old(g),
+            f"{g.to_limit:.2f}",
+            "–" if g.to_old is None else f"{g.to_old:.2f}",
+            f"{g.value_shift:.0e}, {g.gradient_shift:.0e}",
+            str(g.times["interplay"].runs),
         ]
         for g in gradients
     ]
-    return Table("Log density and gradient: differences", note, heads, rows)
+    ratios = ["interplay / limit", "interplay / 0.1.0"]
+    heads = ["N", "p", "interplay", "limit", "0.1.0", *ratios, "shift", "runs"]
+    return Table("Log density and gradient: times (ms) and ratios", note, heads, rows)
+
+
+def _old(gradient: Gradient) -> str:
+    if gradient.old_measured:
+        return _both(gradient.times["0.1.0"])
+    return "–" if gradient.old is None else f"{_number(gradient.old)}*"
 
 
 def _scaling(curves: list[Curve]) -> Table:
-    least = curves[0].points[0].bytes / 1e6
     stops = "; ".join(f"{curve.method} stops where {curve.stopped}" for curve in curves if curve.stopped)
     note = (
         f"One log p(D | τ, σ²), N = {ROWS}, isotropic prior as in the paper (even weights, so that nothing "
         "is truncated). Time: median ms, and least in brackets, with the features of Woodbury and naive "
         "made before. Memory: peak resident MB of a fresh process beyond what it held before it had the "
-        f"data; X, the features and, for interplay, some {least:.0f} MB of compiling to this size count. "
+        "data; X and the features count. "
         f"{stops}{'. ' if stops else ''}"
         f"The log likelihoods of the methods agree to a relative {disagreement(curves):.0e}."
     )
@@ -135,10 +109,6 @@ def _fits(curve: Curve) -> list[list[str]]:
         [curve.method, f"{first} … {last}", f"{time:.2f}", f"{memory:.2f}", *orders]
         for first, time, memory in fits
     ]
-
-
-def _size(gradient: Gradient) -> list[str]:
-    return [gradient.weights, str(gradient.n), str(gradient.p)]
 
 
 def _both(times: Times) -> str:

@@ -1,4 +1,4 @@
-"""A fixed number of threads, settled before JAX and NumPy are loaded."""
+"""A fixed number of threads, settled before NumPy, or JAX for a reference, is loaded."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ MARK = "INTERPLAY_BENCHMARK_THREADS"
 def settle(threads: int) -> None:
     """Start this process again, bound to as many cores as it may have threads.
 
-    JAX and OpenBLAS read their settings once, when they are loaded: so nothing that loads them may be
+    OpenBLAS and JAX read their settings once, when they are loaded: so nothing that loads them may be
     imported before this has returned. Processes that are started later inherit the settings.
     """
     if os.environ.get(MARK) == str(threads):

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-import jax
-
 
 @dataclass(frozen=True)
 class Effort:
@@ -33,29 +31,35 @@ class Times:
     least: float
     runs: int
 
-    def __rmul__(self, factor: float) -> "Times":
-        return Times(factor * self.median, factor * self.least, self.runs)
-
 
 def summarise(seconds: list[float]) -> Times:
     """Median and least of times in seconds."""
     return Times(1e3 * median(seconds), 1e3 * min(seconds), len(seconds))
 
 
-def interleave(calls: Mapping[str, Callable[[], object]], effort: Effort) -> dict[str, Times]:
-    """Time the calls in rounds, one after the other, so that noise of the machine hits all alike.
+def timed(call: Callable[[], object]) -> Callable[[], float]:
+    """A call that gives the seconds it took."""
 
-    Each is called once before, to be compiled.
+    def run() -> float:
+        before = time.perf_counter()
+        call()
+        return time.perf_counter() - before
+
+    return run
+
+
+def interleave(calls: Mapping[str, Callable[[], float]], effort: Effort) -> dict[str, Times]:
+    """Make the calls in rounds, one after the other, so that noise of the machine hits all alike.
+
+    Each gives the seconds that it took, and is made once before, to be compiled and to touch its memory.
     """
     for call in calls.values():
-        jax.block_until_ready(call())
+        call()
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     start = time.perf_counter()
-    for done in range(effort.most):
-        if done >= effort.least and time.perf_counter() - start > effort.seconds:
+    for rounds in range(effort.most):
+        if rounds >= effort.least and time.perf_counter() - start > effort.seconds:
             break
         for name, call in calls.items():
-            before = time.perf_counter()
-            jax.block_until_ready(call())
-            seconds[name].append(time.perf_counter() - before)
+            seconds[name].append(call())
     return {name: summarise(values) for name, values in seconds.items()}

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from interplay._support.files import written_whole
 from interplay.data import datasets
 from interplay.data.design import Design, design
 from interplay.data.errors import DataError
 from interplay.data.simulate import Simulation, real_covariates, synthetic
-from interplay.inference.atomic import written_whole
 
 CARS, BUILDING = "auto_mpg.csv", "residential_building.csv"
 

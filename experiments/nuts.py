@@ -1,4 +1,4 @@
-"""Four chains of NUTS on the paper's simulation: coefficients integrated out, or all of them sampled."""
+"""Four chains on the paper's simulation: the default sampler, marginal NUTS, and FULL."""
 
 import warnings
 from collections.abc import Mapping
@@ -19,35 +19,37 @@ Values = tuple[dict[str, Any], dict[str, float]]
 
 
 def interplay(data: Mapping[str, Any], threads: int, warmup: int, draws: int) -> Values:
-    """NUTS by interplay: coefficients integrated out, the closed-form gradient, chains in threads."""
+    """The default sampler: coefficients integrated out, the closed-form gradient, chains in threads."""
     from interplay.estimator import InteractionRegressor
     from interplay.inference.diagnostics import ConvergenceWarning
-    from interplay.inference.sampler import NUTS
+    from interplay.inference.moves.hmc import HMC
 
     problem = make(data)
     model = InteractionRegressor(
-        PRIOR, sampler=NUTS(warmup=warmup), draws=draws, random_state=data["seed"], progress=False
+        PRIOR, sampler=HMC(warmup=warmup), draws=draws, random_state=data["seed"], progress=False
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, cost = measured(lambda: model.fit(problem.X, problem.y))
     fit = model.fit_
-    known = {"gradients": fit.diagnostics.gradients, "divergences": fit.diagnostics.divergences}
-    return _marginal(fit.design, fit.draws.hyperparameters, known), cost
+    counts = {"gradients": fit.diagnostics.gradients, "divergences": fit.diagnostics.divergences}
+    return _marginal(fit.design, fit.draws.hyperparameters, counts), cost
 
 
 def marginal(data: Mapping[str, Any], threads: int, warmup: int, draws: int) -> Values:
-    """NUTS by NumPyro with the coefficients integrated out: the paper's way with FULL's sampler."""
-    from interplay.baselines.plain import plain
+    """Marginal NUTS in NumPyro, with the coefficients integrated out: the paper's way with FULL's sampler."""
+    from interplay.baselines.plain import marginal_nuts
 
     design = make(data).design()
-    found, cost = measured(lambda: plain(design, PRIOR, seed=data["seed"], warmup=warmup, draws=draws))
-    known = {"gradients": found.gradients, "divergences": found.divergences}
-    return _marginal(design, found.draws, known), cost
+    found, cost = measured(
+        lambda: marginal_nuts(design, PRIOR, seed=data["seed"], warmup=warmup, draws=draws)
+    )
+    counts = {"gradients": found.gradients, "divergences": found.divergences}
+    return _marginal(design, found.draws, counts), cost
 
 
 def full(data: Mapping[str, Any], threads: int, warmup: int, draws: int) -> Values:
-    """NUTS by NumPyro on all coefficients and hyperparameters: the paper's FULL."""
+    """NUTS in NumPyro on all coefficients and hyperparameters: the paper's FULL."""
     from interplay.baselines.full import full as sample
 
     design = make(data).design()
@@ -58,16 +60,16 @@ def full(data: Mapping[str, Any], threads: int, warmup: int, draws: int) -> Valu
         chosen: list[tuple[int, Term]] = [(k, t) for k, t in enumerate(found.terms) if len(t) == order]
         return {label(term, design): found.effects[:, :, k] for k, term in chosen}
 
-    known = {"gradients": found.gradients, "divergences": found.divergences}
+    counts = {"gradients": found.gradients, "divergences": found.divergences}
     pairs = _worst(effects(2))
-    return _worst(logs | effects(1)) | known | {"r_hat_pairs": pairs["r_hat"]}, cost
+    return _worst(logs | effects(1)) | counts | {"r_hat_pairs": pairs["r_hat"]}, cost
 
 
-def _marginal(design: Design, draws: Mapping[str, np.ndarray], known: dict[str, int]) -> dict[str, Any]:
+def _marginal(design: Design, draws: Mapping[str, np.ndarray], counts: dict[str, int]) -> dict[str, Any]:
     """R-hat of σ, η1 and the conditional mean of every main effect."""
     from benchmarks.quality import watched
 
-    return _worst(watched(design, PRIOR, draws, mains(design))) | known
+    return _worst(watched(design, PRIOR, draws, mains(design))) | counts
 
 
 def _worst(series: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-PACKAGES = ("blackjax", "scikit-learn", "numpyro", "adelie", "abess")
+PACKAGES = ("scikit-learn", "numpyro", "jax", "adelie", "abess")
 SOURCES = ("data", "model", "inference", "effects", "results", "baselines")
 
 
 def known(seed: int, threads: int) -> dict[str, Any]:
     """Versions, processor, threads, seed, source and date."""
-    # Loads JAX, which the harness itself does not need.
+    # Loaded here, as the harness itself does not need it.
     from benchmarks.provenance import provenance, source
 
     found = asdict(provenance(seed, threads))

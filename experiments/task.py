@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from interplay.inference.atomic import written_whole
+from interplay._support.files import written_whole
 
 Status = Literal["done", "no answer", "time limit", "memory limit", "not available", "failed"]
 

@@ -1,13 +1,13 @@
 """Fits without a sampler: draws from the prior, kept within a sensible range."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from interplay.data.design import Design
 from interplay.inference.diagnostics import Diagnostics
 from interplay.inference.draws import Draws
+from interplay.model.families import Gaussian
+from interplay.model.posterior import Posterior
 from interplay.model.priors.base import Prior
 from interplay.results.fit import Fit
 from interplay.results.provenance import provenance
@@ -15,16 +15,9 @@ from interplay.results.provenance import provenance
 
 def make_draws(design: Design, prior: Prior, seed: int = 0, chains: int = 2, length: int = 4) -> Draws:
     """Draws of the prior, with every coordinate cut to [-1.5, 1.5]."""
-    keys = jax.random.split(jax.random.key(seed), chains * length)
-
-    def one(key: jax.Array) -> dict[str, jax.Array]:
-        position = prior.sample(key, design.n, design.p)
-        calm = {name: jnp.clip(value, -1.5, 1.5) for name, value in position.items()}
-        return prior.constrain(calm, design.n, design.p)
-
-    with jax.enable_x64(True):
-        flat = [one(key) for key in keys]
-        stacked = {name: np.stack([np.asarray(draw[name], dtype=float) for draw in flat]) for name in flat[0]}
+    posterior = Posterior.of(design, prior, Gaussian())
+    positions = [posterior.sample_prior(np.random.default_rng([seed, k])) for k in range(chains * length)]
+    stacked = posterior.constrain(np.clip(np.stack(positions), -1.5, 1.5))
     random = np.random.default_rng(seed)
     shape = (chains, length)
     statistics = {

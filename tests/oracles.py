@@ -1,5 +1,6 @@
 """The slow, explicit, obviously right versions of everything: features, prior variances, posteriors."""
 
+from collections.abc import Callable
 from itertools import combinations, product
 
 import numpy as np
@@ -12,12 +13,12 @@ from interplay.model.variances import Variances
 def monomials(design: Design, degree: int = 2) -> list[tuple[int, ...]]:
     """Columns of every explicit feature, with (i, i) for a square."""
     owned = [list(range(v.start, v.stop)) for v in design.variables]
-    found: list[tuple[int, ...]] = [()]
+    terms: list[tuple[int, ...]] = [()]
     for order in range(1, degree + 1):
         for chosen in combinations(range(design.p), order):
-            found += list(product(*(owned[g] for g in chosen)))
-    found += [(v.start, v.start) for v in design.variables if v.kind == "numeric"]
-    return found
+            terms += list(product(*(owned[g] for g in chosen)))
+    terms += [(v.start, v.start) for v in design.variables if v.kind == "numeric"]
+    return terms
 
 
 def features(X: np.ndarray, terms: list[tuple[int, ...]]) -> np.ndarray:
@@ -27,29 +28,40 @@ def features(X: np.ndarray, terms: list[tuple[int, ...]]) -> np.ndarray:
 
 def prior_variance(variances: Variances, variables: tuple[int, ...]) -> float:
     """S of one monomial, given the variables of its columns."""
-    total = 0.0
-    weights, orders = np.asarray(variances.weights), np.asarray(variances.orders)
     if len(variables) == 0:
         return float(variances.intercept)
-    if len(variables) == 2 and variables[0] == variables[1]:
-        for m in range(len(weights)):
-            total += float(variances.squares[m]) * weights[m, variables[0]] ** 2
-        if variances.quadratics is not None:
-            total += float(variances.quadratics[variables[0]])
-        return total
-    for m in range(len(weights)):
-        if len(variables) <= orders.shape[1]:
-            term = orders[m, len(variables) - 1]
-            for variable in variables:
-                term *= weights[m, variable]
-            total += term
-    if len(variables) == 1 and variances.mains is not None:
-        total += float(variances.mains[variables[0]])
-    if variances.nu is not None:
-        for pair, nu in zip(variances.pairs, np.asarray(variances.nu), strict=True):
-            if tuple(sorted(variables)) == pair:
-                total += float(nu)
+    square = len(variables) == 2 and variables[0] == variables[1]
+    total = 0.0
+    for c in variances.symmetric:
+        weight = _weight_of(c.weights, c.variables)
+        if square:
+            total += float(c.squares) * weight(variables[0]) ** 2
+        elif len(variables) <= len(c.orders):
+            total += float(c.orders[len(variables) - 1]) * float(np.prod([weight(v) for v in variables]))
+    if square:
+        return total + (0.0 if variances.quadratics is None else float(variances.quadratics[variables[0]]))
+    if len(variables) == 1:
+        return total + (0.0 if variances.mains is None else float(variances.mains[variables[0]]))
+    if len(variables) == 2:
+        i, j = variables
+        for c in variances.crossed:
+            left = _weight_of(c.left, c.left_variables)
+            right = _weight_of(c.right, c.right_variables)
+            total += float(c.scale) * (left(i) * right(j) + left(j) * right(i))
+        if variances.nu is not None:
+            total += sum(
+                float(nu)
+                for pair, nu in zip(variances.pairs, variances.nu, strict=True)
+                if tuple(sorted(variables)) == pair
+            )
     return total
+
+
+def _weight_of(weights: np.ndarray, variables: np.ndarray | None) -> Callable[[int], float]:
+    """The weight of a variable, 0 outside the set."""
+    members = range(len(weights)) if variables is None else variables.tolist()
+    by_variable = dict(zip(members, weights.tolist(), strict=True))
+    return lambda variable: by_variable.get(variable, 0.0)
 
 
 def prior(design: Design, variances: Variances, terms: list[tuple[int, ...]]) -> np.ndarray:

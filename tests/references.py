@@ -1,4 +1,4 @@
-"""Posteriors of all effects by means that share no code with the sampler: quadrature, FULL and PLAIN."""
+"""Posteriors of all effects without code of the sampler: quadrature, FULL and marginal NUTS."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
 from interplay.baselines.full import full
-from interplay.baselines.plain import plain
+from interplay.baselines.plain import marginal_nuts
 from interplay.data.design import Design, design
-from interplay.model.priors import SKIM, Prior
+from interplay.model.families import Gaussian
+from interplay.model.priors import SKIM, BlockDegree, Prior
 from interplay.model.terms import Term, interactions, mains, quadratics
 
 TAIL = 5.0
@@ -21,6 +22,9 @@ TAIL = 5.0
 
 ROUNDS = 8
 """Fits of the importance density, each from points of the one before."""
+
+NOISE_SCALE = float(Gaussian().noise_scale)
+"""Scale of the half-normal prior of the noise."""
 
 BATCH = 2**12
 """Points of the quadrature evaluated together."""
@@ -40,10 +44,10 @@ class Reference:
     sd_error: np.ndarray
 
 
-def all_effects(made: Design, prior: Prior) -> list[Term]:
+def all_effects(data: Design, prior: Prior) -> list[Term]:
     """Mains, pairs and, if the prior has them, squares."""
-    squares = quadratics(made) if prior.quadratic else []
-    return [*mains(made), *interactions(made, range(made.p)), *squares]
+    squares = quadratics(data) if prior.quadratic else []
+    return [*mains(data), *interactions(data, range(data.p)), *squares]
 
 
 def reference_problems() -> dict[str, Design]:
@@ -80,7 +84,13 @@ def factor_and_two_numbers() -> Design:
 
 
 def by_full(
-    made: Design, prior: Prior, *, seed: int = 0, chains: int = 4, warmup: int = 1000, draws: int = 1000
+    data: Design,
+    prior: SKIM | BlockDegree,
+    *,
+    seed: int = 0,
+    chains: int = 4,
+    warmup: int = 1000,
+    draws: int = 1000,
 ) -> Reference:
     """Effects of the explicit joint model over (θ, τ, σ), by NumPyro's NUTS.
 
@@ -88,35 +98,35 @@ def by_full(
     problem): some hundred draws see too little of that tail, and the standard error even of many thousand
     says too little about the sd. Compare the sds of such effects with `by_quadrature`.
     """
-    sampled = full(made, prior, seed=seed, chains=chains, warmup=warmup, draws=draws)
-    terms = all_effects(made, prior)
+    sampled = full(data, prior, seed=seed, chains=chains, warmup=warmup, draws=draws)
+    terms = all_effects(data, prior)
     chosen = sampled.effects[..., [sampled.terms.index(term) for term in terms]]
     return _summary(terms, chosen, np.zeros_like(chosen))
 
 
 def by_plain(
-    made: Design, prior: SKIM, *, seed: int = 0, chains: int = 4, warmup: int = 1000, draws: int = 1000
+    data: Design, prior: SKIM, *, seed: int = 0, chains: int = 4, warmup: int = 1000, draws: int = 1000
 ) -> Reference:
     """Effects of the marginal model by NumPyro's NUTS, with the weight-space posterior of each draw."""
-    sampled = plain(made, prior, seed=seed, chains=chains, warmup=warmup, draws=draws).draws
+    sampled = marginal_nuts(data, prior, seed=seed, chains=chains, warmup=warmup, draws=draws).draws
     flat = {name: value.reshape(chains * draws, *value.shape[2:]) for name, value in sampled.items()}
-    terms = all_effects(made, prior)
-    _, means, variances = _conditional(made, prior, terms, flat)
+    terms = all_effects(data, prior)
+    _, means, variances = _conditional(data, prior, terms, flat)
     shape = chains, draws, len(terms)
     return _summary(terms, means.reshape(shape), variances.reshape(shape))
 
 
-def by_quadrature(made: Design, prior: SKIM, *, points: int = 2**16, seed: int = 0) -> Reference:
+def by_quadrature(data: Design, prior: SKIM, *, points: int = 2**16, seed: int = 0) -> Reference:
     """Effects by importance sampling of the hyperparameters at scrambled Sobol points.
 
     The importance density is a Student t in the logarithms of the hyperparameters, with the moments of the
     posterior. Eight independent scramblings give the standard errors. Good for all of `reference_problems`.
     """
-    terms = all_effects(made, prior)
-    scale = _fitted(made, prior, terms)
+    terms = all_effects(data, prior)
+    scale = _fitted(data, prior, terms)
     parts = []
     for repeat in range(8):
-        log_weight, _, means, variances = _weighted(made, prior, terms, scale, points // 8, 8 * seed + repeat)
+        log_weight, _, means, variances = _weighted(data, prior, terms, scale, points // 8, 8 * seed + repeat)
         assert _effective(log_weight) > 0.1, "the importance density does not fit the posterior"
         weight = np.exp(log_weight - log_weight.max())
         parts.append([log_weight.max(), weight.sum(), weight @ means, weight @ (variances + means**2)])
@@ -163,40 +173,40 @@ def standard_error(draws: np.ndarray) -> np.ndarray:
 
 
 def _conditional(
-    made: Design, prior: SKIM, terms: list[Term], draws: dict[str, np.ndarray]
+    data: Design, prior: SKIM, terms: list[Term], draws: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log p(y | τ, σ), and mean and variance of each effect, for each draw, in weight space.
 
     With B = I + S^½ ΦᵀΦ S^½ / σ² the coefficients have covariance S^½ B⁻¹ S^½.
     """
-    assert made.weights is None
+    assert data.weights is None
     basis = [(), *terms]
-    Phi, R = features(made.X, basis), directions(made, terms, basis)
+    Phi, R = features(data.X, basis), directions(data, terms, basis)
     eta = {1: draws["eta1"], 2: draws["eta2"], "square": draws["eta3"]}
     scale = [np.broadcast_to(float(prior.intercept_scale), draws["sigma"].shape)]
     for term in terms:
         order = "square" if len(set(term)) < len(term) else len(term)
-        scale.append(eta[order] * np.prod(draws["kappa"][:, made.owner[list(term)]], axis=1))
+        scale.append(eta[order] * np.prod(draws["kappa"][:, data.owner[list(term)]], axis=1))
     s, noise = np.stack(scale, axis=1), draws["sigma"] ** 2
 
     B = np.eye(len(basis)) + s[:, :, None] * (Phi.T @ Phi) * s[:, None, :] / noise[:, None, None]
     lower = np.linalg.cholesky(B)
-    whitened = np.linalg.solve(lower, (s * (Phi.T @ made.y))[:, :, None])[:, :, 0]
+    whitened = np.linalg.solve(lower, (s * (Phi.T @ data.y))[:, :, None])[:, :, 0]
     root = np.linalg.solve(lower, s[:, :, None] * R.T)
-    log_det = made.n * np.log(noise) + 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
-    fit = (made.y @ made.y - (whitened**2).sum(axis=1) / noise) / noise
-    log_likelihood = -0.5 * (fit + log_det + made.n * np.log(2.0 * np.pi))
+    log_det = data.n * np.log(noise) + 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+    fit = (data.y @ data.y - (whitened**2).sum(axis=1) / noise) / noise
+    log_likelihood = -0.5 * (fit + log_det + data.n * np.log(2.0 * np.pi))
     means = np.einsum("sd,sdt->st", whitened, root) / noise[:, None]
     return log_likelihood, means, (root**2).sum(axis=1)
 
 
-def _hyperparameters(made: Design, prior: SKIM, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _hyperparameters(data: Design, prior: SKIM, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Unnormalised log prior of log(σ, η1, m², ξ², ψ², λ), the Jacobian included, and the paper's symbols."""
     sigma, eta1, m_sq, xi_sq, psi_sq = np.exp(u[:, :5]).T
     lam = np.exp(u[:, 5:])
-    s = min(5.0, made.p / 2) if prior.expected_mains is None else float(prior.expected_mains)
-    phi = s / (made.p - s) * sigma / np.sqrt(made.n)
-    log_prior = u.sum(axis=1) - 0.5 * (sigma / prior.noise_scale) ** 2
+    s = min(5.0, data.p / 2) if prior.expected_mains is None else float(prior.expected_mains)
+    phi = s / (data.p - s) * sigma / np.sqrt(data.n)
+    log_prior = u.sum(axis=1) - 0.5 * (sigma / NOISE_SCALE) ** 2
     log_prior -= np.log(phi) + np.log1p((eta1 / phi) ** 2) + np.log1p(lam**2).sum(axis=1)
     for x, shape, scale in [
         (m_sq, prior.main_shape, prior.main_scale),
@@ -211,22 +221,22 @@ def _hyperparameters(made: Design, prior: SKIM, u: np.ndarray) -> tuple[np.ndarr
 
 
 def _log_posterior(
-    made: Design, prior: SKIM, terms: list[Term], u: np.ndarray
+    data: Design, prior: SKIM, terms: list[Term], u: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    log_prior, draws = _hyperparameters(made, prior, u)
-    log_likelihood, means, variances = _conditional(made, prior, terms, draws)
+    log_prior, draws = _hyperparameters(data, prior, u)
+    log_likelihood, means, variances = _conditional(data, prior, terms, draws)
     return log_prior + log_likelihood, means, variances
 
 
-def _fitted(made: Design, prior: SKIM, terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
+def _fitted(data: Design, prior: SKIM, terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
     """Centre and lower factor of the importance density: from about the prior's, to the posterior's moments.
 
     Weights that a few points dominate are flattened, until at least a twentieth of the points count.
     """
-    centre = np.r_[-0.5, -1.0, np.log(9.0), 0.0, 0.0, np.zeros(made.p)]
-    lower = np.diag(np.r_[0.5, 1.5, 0.3, 0.3, 0.3, np.full(made.p, 1.5)])
+    centre = np.r_[-0.5, -1.0, np.log(9.0), 0.0, 0.0, np.zeros(data.p)]
+    lower = np.diag(np.r_[0.5, 1.5, 0.3, 0.3, 0.3, np.full(data.p, 1.5)])
     for seed in range(ROUNDS):
-        log_weight, u, _, _ = _weighted(made, prior, terms, (centre, lower), 2**13, 1000 + seed)
+        log_weight, u, _, _ = _weighted(data, prior, terms, (centre, lower), 2**13, 1000 + seed)
         while _effective(log_weight) < 0.05:
             log_weight = 0.7 * log_weight
         weight = np.exp(log_weight - log_weight.max())
@@ -243,7 +253,7 @@ def _effective(log_weight: np.ndarray) -> float:
 
 
 def _weighted(
-    made: Design,
+    data: Design,
     prior: SKIM,
     terms: list[Term],
     scale: tuple[np.ndarray, np.ndarray],
@@ -251,7 +261,7 @@ def _weighted(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     u, log_density = _student(*scale, points, seed)
-    parts = [_log_posterior(made, prior, terms, batch) for batch in _batches(u)]
+    parts = [_log_posterior(data, prior, terms, batch) for batch in _batches(u)]
     value, means, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
     return value - log_density, u, means, variances
 

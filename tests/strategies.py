@@ -1,14 +1,15 @@
 """Random small problems: designs with factors, and hyperparameters over many orders of magnitude."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
 from interplay.data.design import Design, design
-from interplay.model.variances import Variances
+from interplay.model.variances import Crossed, Symmetric, Variances
 
 
 def make_design(seed: int, n: int, numbers: int, factors: list[int], binaries: int = 0) -> Design:
@@ -32,25 +33,89 @@ def make_variances(
     pairs: int = 0,
     extra: bool = False,
     spread: float = 2.0,
+    crossed: int = 0,
+    subsets: bool = False,
 ) -> Variances:
     """Prior variances of every form, spread over orders of magnitude."""
     random = np.random.default_rng(seed)
 
     def positive(*shape: int) -> np.ndarray:
-        return np.exp(spread * random.normal(size=shape))
+        return np.asarray(np.exp(spread * random.normal(size=shape)))
+
+    def subset() -> np.ndarray | None:
+        count = int(random.integers(1, p + 1)) if subsets else p
+        return np.sort(random.permutation(p)[:count]) if subsets else None
 
     chosen = [(i, j) for i in range(p) for j in range(i + 1, p)]
     named = tuple(chosen[k] for k in sorted(random.permutation(len(chosen))[:pairs]))
-    return Variances(
-        intercept=jnp.asarray(positive()),
-        weights=jnp.asarray(positive(components, p)),
-        orders=jnp.asarray(positive(components, degree)),
-        squares=jnp.asarray(positive(components)),
-        mains=jnp.asarray(positive(p)) if extra else None,
-        quadratics=jnp.asarray(positive(p)) if extra else None,
-        nu=jnp.asarray(positive(len(named))) if named else None,
+    intercept, weights, orders = positive(), positive(components, p), positive(components, degree)
+    squares = positive(components)
+    variances = Variances(
+        intercept=intercept,
+        symmetric=tuple(Symmetric(weights[m], orders[m], np.asarray(squares[m])) for m in range(components)),
+        mains=positive(p) if extra else None,
+        quadratics=positive(p) if extra else None,
+        nu=positive(len(named)) if named else None,
         pairs=named,
+        p=p,
     )
+    if subsets:
+        sets = [subset() for _ in variances.symmetric]
+        parts = zip(variances.symmetric, sets, strict=True)
+        variances = replace(
+            variances,
+            symmetric=tuple(replace(c, weights=c.weights[g], variables=g) for c, g in parts),
+        )
+    sides = [(subset(), subset()) for _ in range(crossed)]
+    size = [[p if g is None else g.size for g in pair] for pair in sides]
+    crosses = tuple(
+        Crossed(positive(k), positive(m), positive(), *pair) for (k, m), pair in zip(size, sides, strict=True)
+    )
+    return replace(variances, crossed=crosses)
+
+
+def stacked(draws: list[Variances]) -> Variances:
+    """Several draws as one record, whose arrays have the draws as their first axis."""
+    together = zip(*(arrays_of(draw) for draw in draws), strict=True)
+    return mapped(draws[0], lambda _: np.stack(next(together)))
+
+
+def ravel(variances: Variances) -> tuple[np.ndarray, Callable[[np.ndarray], Variances]]:
+    """All numbers of prior variances as one vector, and the way back."""
+
+    def unravel(flat: np.ndarray) -> Variances:
+        at = 0
+
+        def take(array: np.ndarray) -> np.ndarray:
+            nonlocal at
+            at += array.size
+            return np.asarray(flat[at - array.size : at]).reshape(array.shape)
+
+        return mapped(variances, take)
+
+    return np.concatenate([array.ravel() for array in arrays_of(variances)]), unravel
+
+
+def arrays_of(variances: Variances) -> list[np.ndarray]:
+    """The arrays of numbers in prior variances, in the order of their fields."""
+    arrays: list[np.ndarray] = []
+    mapped(variances, lambda array: arrays.append(array) or array)
+    return arrays
+
+
+def mapped(record: Any, function: Callable[[np.ndarray], np.ndarray]) -> Any:
+    """Prior variances with a function applied to every array of numbers."""
+    changes: dict[str, Any] = {}
+    for entry in fields(record):
+        value = getattr(record, entry.name)
+        if value is None or entry.name in {"pairs", "p"} or entry.name.endswith("variables"):
+            continue
+        changes[entry.name] = (
+            tuple(mapped(part, function) for part in value)
+            if isinstance(value, tuple)
+            else function(np.asarray(value))
+        )
+    return replace(record, **changes)
 
 
 @dataclass(frozen=True)

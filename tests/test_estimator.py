@@ -20,12 +20,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import interplay
-from interplay import SKIM, ConvergenceWarning, DataError, InteractionRegressor, Lockstep
+from interplay import SKIM, ConvergenceWarning, DataError, InteractionRegressor
+from interplay.inference.moves.hmc import HMC
+from interplay.model.families import Gaussian
 
 pytestmark = pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
 
 N = 40
-QUICK = {"draws": 20, "sampler": Lockstep(chains=2, warmup=10), "progress": False, "random_state": 0}
+QUICK = {"draws": 20, "sampler": HMC(chains=2, warmup=10), "progress": False, "random_state": 0}
 
 DEVIATIONS = {
     "check_dtype_object": "a cell that is neither number nor text is a DataError, and so a ValueError",
@@ -41,7 +43,7 @@ def deviations(estimator: BaseEstimator) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [InteractionRegressor(draws=10, sampler=Lockstep(chains=2, warmup=5), progress=False)],
+    [InteractionRegressor(draws=10, sampler=HMC(chains=2, warmup=5), progress=False)],
     expected_failed_checks=deviations,
 )
 def test_scikit_learn(estimator: InteractionRegressor, check: Any) -> None:
@@ -214,6 +216,15 @@ def test_weights_of_zero_leave_rows_out(
     weighted = clone(fitted).fit(frame, y, sample_weight=weights)
     assert weighted.fit_.design.n == N - 5
     assert_allclose(weighted.fit_.design.weights, 1.0)
+
+
+def test_families(frame: pd.DataFrame, y: pd.Series) -> None:
+    for family in ("auto", "gaussian", Gaussian(noise_scale=1.0)):
+        fit = InteractionRegressor(family=family, **QUICK).fit(frame, y).fit_
+        assert fit.family == (family if isinstance(family, Gaussian) else Gaussian())
+    for wrong in ("poison", None, Gaussian):
+        with pytest.raises(ValueError, match="expected 'auto', 'gaussian', or a family"):
+            InteractionRegressor(family=wrong, **QUICK).fit(frame, y)
 
 
 def test_missing_values(fitted: InteractionRegressor, frame: pd.DataFrame, y: pd.Series) -> None:

@@ -18,6 +18,7 @@ from interplay.data.design import design
 from interplay.data.frame import to_array
 from interplay.effects.selection import Rule
 from interplay.inference.sample import MAX_DRAWS
+from interplay.model.families import Family, Gaussian
 from interplay.model.priors import SKIM
 from interplay.results.fit import Fit
 from interplay.results.joint import Joint
@@ -35,6 +36,9 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     prior
         What is believed: `SKIM()` if None.
+    family
+        The likelihood: `"auto"` or `"gaussian"` for a continuous response with normal noise, or a `Family`
+        such as `Gaussian(noise_scale=1.0)`.
     standardize
         Centre and scale numbers and the response.
     impute
@@ -76,6 +80,7 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         prior: Any = None,
         *,
+        family: Any = "auto",
         standardize: Any = True,
         impute: Any = None,
         sampler: Any = None,
@@ -87,6 +92,7 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         progress: Any = True,
     ) -> None:
         self.prior = prior
+        self.family = family
         self.standardize = standardize
         self.impute = impute
         self.sampler = sampler
@@ -115,12 +121,19 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Once, if the draws cannot be trusted, with the reason and the remedy.
         """
         _refuse_sparse(X)
-        made = design(
-            X, _one_column(y), standardize=self.standardize, impute=self.impute, weights=sample_weight
+        family = _family(self.family)
+        data = design(
+            X,
+            _one_column(y),
+            standardize=self.standardize,
+            impute=self.impute,
+            weights=sample_weight,
+            scale_response=family.scale_response,
         )
         self.fit_ = learn(
-            made,
+            data,
             SKIM() if self.prior is None else self.prior,
+            family=family,
             sampler=self.sampler,
             draws=self.draws,
             max_draws=self.max_draws,
@@ -130,7 +143,7 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             progress=self.progress,
         )
         self.diagnostics_ = self.fit_.diagnostics
-        names = made.source_names or made.names
+        names = data.source_names or data.names
         self.n_features_in_ = len(names)
         if _has_names(X):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -205,6 +218,17 @@ class InteractionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         return fitted
+
+
+def _family(family: Any) -> Family:
+    """The family that a setting means."""
+    if isinstance(family, Family):
+        return family
+    if isinstance(family, str) and family in ("auto", "gaussian"):
+        return Gaussian()
+    raise ValueError(
+        f"family={family!r}: expected 'auto', 'gaussian', or a family such as Gaussian(noise_scale=1.0)."
+    )
 
 
 def _seed(random_state: Any) -> int:

@@ -1,4 +1,4 @@
-"""PLAIN: its density against the package's, its draws against quadrature, and quadrature against itself."""
+"""Marginal NUTS: its density against the package's, its draws against quadrature, and two quadratures."""
 
 from dataclasses import replace
 
@@ -18,41 +18,51 @@ from strategies import make_design
 
 from interplay.baselines.plain import model
 from interplay.data.design import Design
-from interplay.model.density import log_density
-from interplay.model.kernelspace import kernel_space
+from interplay.model.engines.kernel_space import KernelSpace
+from interplay.model.families import Gaussian
+from interplay.model.posterior import Posterior
 from interplay.model.priors import SKIM
 
 
-@pytest.mark.parametrize("prior", [SKIM(), SKIM(quadratic=False, expected_mains=1.5, intercept_scale=1)])
-def test_density_is_the_packages(prior: SKIM) -> None:
-    made = make_design(11, n=15, numbers=3, factors=[3, 4], binaries=1)
-    density = log_density(prior, kernel_space(made, tolerance=0.0), made.n, made.p)
-    written_plainly = model(made, prior)
+@pytest.mark.parametrize(
+    ("prior", "family"),
+    [
+        (SKIM(), Gaussian()),
+        (SKIM(quadratic=False, expected_mains=1.5, intercept_scale=1), Gaussian(noise_scale=0.7)),
+    ],
+)
+def test_density_and_gradient_are_the_packages(prior: SKIM, family: Gaussian) -> None:
+    data = make_design(11, n=15, numbers=3, factors=[3, 4], binaries=1)
+    posterior = Posterior(data, prior, family, KernelSpace(data, tolerance=0.0))
+    written_plainly = model(data, prior, family)
 
-    @jax.jit
-    def both(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        position = prior.sample(key, made.n, made.p)
-        sites = {name.removeprefix("log_"): value for name, value in position.items()}
-        sites["xi_sq"] = sites["xi_sq"][0]
-        return -potential_energy(written_plainly, (), {}, sites), density(position)
+    def density(x: jax.Array) -> jax.Array:
+        sizes = {"xi_sq": x[3:4], "psi_sq": x[4]} if prior.quadratic else {"xi_sq": x[3:4]}
+        sites = {"sigma": x[0], "eta1": x[1], "m_sq": x[2], "lam": x[-data.p :]} | sizes
+        return -potential_energy(written_plainly, (), {}, sites)
 
-    for seed in range(4):
-        value, expected = both(jax.random.key(seed))
-        assert float(value) == pytest.approx(float(expected), rel=1e-8, abs=1e-6)
+    with jax.enable_x64(True):
+        automatic = jax.jit(jax.value_and_grad(density))
+        for seed in range(4):
+            x = posterior.sample_prior(np.random.default_rng(seed))
+            value, gradient = automatic(x)
+            closed = posterior.gradient(x)
+            assert float(value) == pytest.approx(closed.value, rel=1e-8, abs=1e-6)
+            assert float(value) == pytest.approx(posterior.log_density(x), rel=1e-8, abs=1e-6)
+            np.testing.assert_allclose(closed.gradient, gradient, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.user_settings
 def test_agrees_with_quadrature() -> None:
-    made = reference_problems()["two numbers, strong interaction"]
+    data = reference_problems()["two numbers, strong interaction"]
     means, sds = z_scores(
-        by_plain(made, SKIM(), chains=2, warmup=150, draws=150), by_quadrature(made, SKIM())
+        by_plain(data, SKIM(), chains=2, warmup=150, draws=150), by_quadrature(data, SKIM())
     )
     assert np.abs(means).max() < 4.0
     assert np.abs(sds).max() < 4.0
 
 
 @pytest.mark.parametrize(
-    ("made", "prior"),
+    ("data", "prior"),
     [
         (reference_problems()["two numbers, strong interaction"], SKIM()),
         (reference_problems()["two numbers, strong interaction"], SKIM(quadratic=False)),
@@ -60,9 +70,9 @@ def test_agrees_with_quadrature() -> None:
     ],
     ids=["two numbers", "without squares", "factor"],
 )
-def test_two_resolutions_of_the_quadrature(made: Design, prior: SKIM) -> None:
-    coarse = by_quadrature(made, prior, points=2**15, seed=1)
-    fine = by_quadrature(made, prior, points=2**17, seed=2)
+def test_two_resolutions_of_the_quadrature(data: Design, prior: SKIM) -> None:
+    coarse = by_quadrature(data, prior, points=2**15, seed=1)
+    fine = by_quadrature(data, prior, points=2**17, seed=2)
     np.testing.assert_allclose(coarse.mean, fine.mean, atol=1e-3)
     np.testing.assert_allclose(coarse.sd, fine.sd, atol=1e-3)
     assert max(fine.mean_error.max(), fine.sd_error.max()) < 3e-4
@@ -80,8 +90,8 @@ def test_standard_error_is_that_of_a_known_process() -> None:
 
 
 def test_refuses_what_it_does_not_have() -> None:
-    made = make_design(12, n=12, numbers=4, factors=[])
+    data = make_design(12, n=12, numbers=4, factors=[])
     with pytest.raises(ValueError, match="Expected SKIM"):
-        model(made, SKIM(degree=3))
+        model(data, SKIM(degree=3))
     with pytest.raises(ValueError, match="without them"):
-        model(replace(made, weights=np.ones(12)), SKIM())
+        model(replace(data, weights=np.ones(12)), SKIM())

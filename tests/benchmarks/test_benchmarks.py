@@ -33,20 +33,18 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "benchmarks" / "results" / "marginal.json").read_text())
 
-    assert set(results) == {"provenance", "units", "weights", "gradients", "curves", "search", "goals"}
+    assert set(results) == {"provenance", "units", "position", "gradients", "curves", "search", "goals"}
     assert set(results["provenance"]) == {"date", "seed", "threads", "processor", "versions", "source"}
     assert results["provenance"]["threads"] == 1
-    assert {"python", "interplay", "jax", "numpy"} <= set(results["provenance"]["versions"])
+    assert {"python", "interplay", "numpy"} <= set(results["provenance"]["versions"])
 
-    assert {one["weights"] for one in results["gradients"]} == {"sparse", "even"}
     for one in results["gradients"]:
-        assert set(one["times"]) == {"automatic", "closed", "exact", "float32", "limit", "limit32"}
-        assert all(0 < x < math.inf for x in numbers([one["times"], one["ratios"]]))
-        # The closed form is what automatic differentiation gives, within what each form promises.
-        for shift in (one["value_shift"], one["gradient_shift"]):
-            assert shift["exact"] < 1e-9
-            assert shift["closed"] < 1e-5
-            assert shift["float32"] < 3e-3
+        assert set(one["times"]) == {"interplay", "limit"}
+        assert one["old_measured"] is False
+        assert all(0 < x < math.inf for x in numbers([one["times"], one["ratios"]["limit"]]))
+        # What a sampler has in single precision is near what double precision gives.
+        assert one["value_shift"] < 3e-3
+        assert one["gradient_shift"] < 1e-2
 
     assert [curve["method"] for curve in results["curves"]] == ["interplay", "Woodbury", "naive"]
     for curve in results["curves"]:
@@ -66,7 +64,7 @@ def test_quick_run_writes_figures_plot_and_page(tmp_path: Path) -> None:
         )
 
     page = (tmp_path / "docs" / "benchmarks.md").read_text()
-    assert "| closed / limit |" in page
+    assert "| interplay / limit |" in page
     assert (tmp_path / "docs" / "figure1.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -2,32 +2,32 @@
 
 from dataclasses import replace
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from draws import conditional_of
+from engines import both_engines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Problem, make_design, make_variances, problems
 
 from interplay.data.design import Design, design, encode
+from interplay.effects import conditional as conditional_module
 from interplay.effects.conditional import Conditional
 from interplay.effects.mixture import JointMixture, Mixture
 from interplay.effects.scale import natural_scale
-from interplay.effects.search import strongest_pairs
 from interplay.effects.testpoints import effects_by_test_points
+from interplay.effects.top_pairs import strongest_pairs
+from interplay.model.engines import Engine, KernelSpace
 from interplay.model.kernel import gram
-from interplay.model.kernelspace import kernel_space
-from interplay.model.layout import layout
+from interplay.model.layout import Layout
 from interplay.model.terms import interactions, mains, quadratics
-from interplay.model.variances import Variances
-from interplay.model.weightspace import weight_space
+from interplay.model.variances import Symmetric, Variances
 
 
-def one_draw(engine: object, variances: Variances, sigma: float) -> Conditional:
-    return Conditional(engine, jax.tree.map(lambda leaf: leaf[None], variances), np.array([sigma]))
+def one_draw(engine: Engine, made: Design, variances: Variances, sigma: float) -> Conditional:
+    return conditional_of(engine, made, [variances], [sigma])
 
 
 def every_term(made: Design) -> list[tuple[int, ...]]:
@@ -47,11 +47,8 @@ def test_effects_are_the_weight_space_posterior(problem: Problem) -> None:
     expected, spread = R @ mean, R @ covariance @ R.T
     prior_sd = np.sqrt(np.diag(R @ np.diag(S) @ R.T))
     new = oracles.features(made.X[:4] * 0.5, basis)
-    for engine in (
-        kernel_space(made, variances.pairs, tolerance=0.0),
-        weight_space(made, variances.pairs, degree=variances.degree),
-    ):
-        conditional = one_draw(engine, variances, sigma)
+    for engine in both_engines(made, variances):
+        conditional = one_draw(engine, made, variances, sigma)
         means, covariances = conditional.joint(terms)
         tolerance = 1e-6 * np.outer(prior_sd, prior_sd)
         assert np.all(np.abs(means[0] - expected) <= 1e-6 * prior_sd)
@@ -73,14 +70,14 @@ def test_effects_by_test_points(problem: Problem) -> None:
     if any(v.levels for v in made.variables):
         made = make_design(problem.seed, n=problem.n, numbers=made.p, factors=[])
     terms = every_term(made)
-    at = layout(made, variances.pairs)
+    at = Layout.of(made)
 
     def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(gram(variances, at, jnp.asarray(A), jnp.asarray(B)))
+        return gram(variances, at, A, B)
 
     mean, covariance = effects_by_test_points(kernel, made.X, made.y, sigma**2, terms)
-    engine = kernel_space(made, variances.pairs, tolerance=0.0)
-    means, covariances = one_draw(engine, variances, sigma).joint(terms)
+    engine = KernelSpace(made, tolerance=0.0)
+    means, covariances = one_draw(engine, made, variances, sigma).joint(terms)
     scale = np.abs(kernel(np.eye(made.p) * 2, np.eye(made.p) * 2)).max()
     np.testing.assert_allclose(mean, means[0], atol=1e-7 * np.sqrt(scale))
     np.testing.assert_allclose(covariance, covariances[0], atol=1e-7 * scale)
@@ -101,7 +98,7 @@ def test_printed_coefficients_of_the_paper_are_wrong() -> None:
 
 def posterior_by_label(made: Design, variances: Variances, sigma: float) -> dict[tuple[str, ...], tuple]:
     terms = every_term(made)
-    means, sds = one_draw(kernel_space(made), variances, sigma).effects(terms)
+    means, sds = one_draw(KernelSpace(made), made, variances, sigma).effects(terms)
     names = [tuple(sorted(made.labels[c] for c in term)) for term in terms]
     return {name: (m, s) for name, m, s in zip(names, means[0], sds[0], strict=True)}
 
@@ -124,10 +121,13 @@ WEIGHTS = {"a": 0.5, "b": 0.3, "c": 0.2, "d": 0.01, "f": 0.4}
 
 def variances_by_name(made: Design) -> Variances:
     return Variances(
-        intercept=jnp.asarray(2.0),
-        weights=jnp.asarray([[WEIGHTS[name] for name in made.names]]),
-        orders=jnp.asarray([[1.0, 2.0]]),
-        squares=jnp.asarray([0.5]),
+        intercept=np.asarray(2.0),
+        symmetric=(
+            Symmetric(
+                np.array([WEIGHTS[name] for name in made.names]), np.array([1.0, 2.0]), np.asarray(0.5)
+            ),
+        ),
+        p=made.p,
     )
 
 
@@ -186,7 +186,7 @@ def test_units_do_not_matter_on_the_natural_scale(seed: int) -> None:
 
 def test_natural_effects_are_contrasts_of_predictions(frame: pd.DataFrame) -> None:
     made = design(frame, "y")
-    conditional = one_draw(kernel_space(made), variances_by_name(made), 0.7)
+    conditional = one_draw(KernelSpace(made), made, variances_by_name(made), 0.7)
     terms = [(), (0,), (0, 0), (0, 1)]
     slope, shift = natural_scale(made, terms)
     intercept, main, square, pair = slope * conditional.effects(terms)[0][0] + shift
@@ -208,8 +208,8 @@ def test_levels_of_a_factor_sum_to_zero(frame: pd.DataFrame) -> None:
     made = design(frame, "y")
     start, stop = made.variables[4].start, made.variables[4].stop
     terms = [(c,) for c in range(start, stop)]
-    for engine in (kernel_space(made), weight_space(made)):
-        means, covariances = one_draw(engine, variances_by_name(made), 0.7).joint(terms)
+    for engine in both_engines(made, variances_by_name(made)):
+        means, covariances = one_draw(engine, made, variances_by_name(made), 0.7).joint(terms)
         assert means.sum() == pytest.approx(0.0, abs=1e-12)
         np.testing.assert_allclose(covariances[0].sum(axis=0), 0.0, atol=1e-12)
 
@@ -217,28 +217,42 @@ def test_levels_of_a_factor_sum_to_zero(frame: pd.DataFrame) -> None:
 def test_terms_without_prior_variance_are_surely_zero() -> None:
     made = make_design(1, n=30, numbers=3, factors=[])
     variances = make_variances(2, made.p, degree=2)
-    for engine in (kernel_space(made), weight_space(made)):
-        means, sds = one_draw(engine, variances, 1.0).effects([(0, 1, 2)])
+    for engine in both_engines(made, variances):
+        means, sds = one_draw(engine, made, variances, 1.0).effects([(0, 1, 2)])
         assert means[0, 0] == sds[0, 0] == 0.0
 
 
-@pytest.mark.user_settings
-def test_the_users_settings_of_jax_are_left_alone() -> None:
-    assert jnp.ones(1).dtype == jnp.float32
+def test_combinations_are_those_of_the_joint_posterior(frame: pd.DataFrame) -> None:
+    made = design(frame, "y")
+    terms = [(0,), (0, 1), (4,), (5,)]
+    A = np.array([[1.0, -1.0, 0.0, 0.5], [0.0, 2.0, 1.0, 1.0]])
+    for engine in both_engines(made, variances_by_name(made)):
+        conditional = one_draw(engine, made, variances_by_name(made), 0.7)
+        means, covariances = conditional.joint(terms)
+        combined, spread = conditional.combinations(terms, A)
+        np.testing.assert_allclose(combined[0], A @ means[0], atol=1e-12)
+        np.testing.assert_allclose(spread[0], A @ covariances[0] @ A.T, atol=1e-12)
+
+
+def test_answers_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make_design(1, n=12, numbers=3, factors=[])
-    engine = kernel_space(made)
-    with jax.enable_x64(True):
-        variances = jax.tree.map(lambda leaf: leaf[None], make_variances(2, made.p, degree=2))
-    means, sds = Conditional(engine, variances, np.array([1.0])).effects([(0,), (0, 1)])
-    assert means.dtype == sds.dtype == np.float64
-    assert jnp.ones(1).dtype == jnp.float32
+    draws = [make_variances(seed, made.p, degree=2) for seed in range(4)]
+    terms = every_term(made)
+
+    def ask(block: int) -> tuple[np.ndarray, ...]:
+        monkeypatch.setattr(conditional_module, "BLOCK", block)
+        conditional = conditional_of(KernelSpace(made), made, draws, [0.5, 1.0, 1.5, 2.0])
+        return (*conditional.effects(terms), *conditional.predict(made.X), conditional.effects([])[0])
+
+    for one, other in zip(ask(4096), ask(2), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
 
 def test_terms_outside_the_design_are_refused_and_order_does_not_matter() -> None:
     made = make_design(1, n=30, numbers=3, factors=[])
     variances = make_variances(2, made.p, degree=2)
-    for engine in (kernel_space(made), weight_space(made)):
-        conditional = one_draw(engine, variances, 1.0)
+    for engine in both_engines(made, variances):
+        conditional = one_draw(engine, made, variances, 1.0)
         np.testing.assert_array_equal(*(conditional.effects([pair])[0] for pair in [(0, 1), (1, 0)]))
         for wrong in [(3,), (-1,), (0, 7)]:
             with pytest.raises(ValueError, match="outside 0 … 2"):
@@ -248,9 +262,8 @@ def test_terms_outside_the_design_are_refused_and_order_does_not_matter() -> Non
 def test_a_draw_that_is_not_a_number_is_refused() -> None:
     made = make_design(1, n=12, numbers=3, factors=[])
     draws = [make_variances(2, made.p, degree=2)] * 3
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *draws)
-    stacked = replace(stacked, intercept=stacked.intercept.at[1].set(-1e6))
-    conditional = Conditional(kernel_space(made), stacked, np.ones(3))
+    draws[1] = replace(draws[1], intercept=np.asarray(-1e6))
+    conditional = conditional_of(KernelSpace(made), made, draws, [1.0] * 3)
     with pytest.raises(ValueError, match="1 of 3 draws is not a number"):
         Mixture(*conditional.effects([(0,)]))
     with pytest.raises(ValueError, match="1 of 3 draws is not a number"):
@@ -272,8 +285,8 @@ def test_missing_levels_are_the_average_level() -> None:
     R = oracles.directions(made, terms, basis)
     rows = encode(made, frame.drop(columns="y"))
     np.testing.assert_array_equal(rows, made.X)
-    for engine in (kernel_space(made, variances.pairs), weight_space(made, variances.pairs, degree=3)):
-        conditional = one_draw(engine, variances, np.sqrt(0.5))
+    for engine in both_engines(made, variances):
+        conditional = one_draw(engine, made, variances, np.sqrt(0.5))
         means, covariances = conditional.joint(terms)
         np.testing.assert_allclose(means[0], R @ mean, atol=1e-7)
         np.testing.assert_allclose(covariances[0], R @ covariance @ R.T, atol=1e-7)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from strategies import make_design
+from traces import trace_of
 
 from interplay.data.design import Design
-from interplay.inference import convergence
 from interplay.inference.diagnostics import ENDINGS, Diagnostics, Ending, diagnose, disputed
-from interplay.inference.kept import SPARSE
+from interplay.inference.stopping import ConvergenceMonitor
+from interplay.inference.trace import SPARSE
 
 
 @pytest.fixture
@@ -19,8 +20,8 @@ def made() -> Design:
 
 def judged(design: Design, draws: dict[str, np.ndarray], ended: Ending = "draws") -> Diagnostics:
     return diagnose(
-        draws,
-        convergence.Judge(design).table(draws),
+        trace_of(draws),
+        ConvergenceMonitor(design).table(trace_of(draws)),
         tuple(design.labels),
         ended=ended,
         remedies=(),
@@ -29,7 +30,7 @@ def judged(design: Design, draws: dict[str, np.ndarray], ended: Ending = "draws"
     )
 
 
-def kept(design: Design, length: int, seed: int = 0) -> dict[str, np.ndarray]:
+def made_up(design: Design, length: int, seed: int = 0) -> dict[str, np.ndarray]:
     """Independent draws of a posterior in which no main effect is sure."""
     random = np.random.default_rng(seed)
     shape = (4, length)
@@ -44,7 +45,7 @@ def kept(design: Design, length: int, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def test_trust(made: Design) -> None:
-    found = judged(made, kept(made, 500), "converged")
+    found = judged(made, made_up(made, 500), "converged")
     assert found.verdict == "trust"
     assert found.remedy == ""
     assert f"largest R-hat {found.r_hat:.3f} ({found.worst})" in found.reason
@@ -57,7 +58,7 @@ def test_trust(made: Design) -> None:
 
 
 def test_run_longer(made: Design) -> None:
-    found = judged(made, kept(made, 60), "max_draws")
+    found = judged(made, made_up(made, 60), "max_draws")
     assert found.verdict == "run longer"
     assert "wanted are 1.01 and 400" in found.reason
     assert found.reason.endswith("sampling stopped at max_draws.")
@@ -65,7 +66,7 @@ def test_run_longer(made: Design) -> None:
 
 
 def test_too_few_draws(made: Design) -> None:
-    found = judged(made, kept(made, 5), "max_seconds")
+    found = judged(made, made_up(made, 5), "max_seconds")
     assert found.verdict == "do not report"
     assert found.reason.startswith("4 chains of 5 draws are too few to say anything (at least 8 each)")
     assert found.remedy.startswith("Raise max_draws")
@@ -74,18 +75,18 @@ def test_too_few_draws(made: Design) -> None:
 
 
 def test_divergences(made: Design) -> None:
-    draws = kept(made, 500)
+    draws = made_up(made, 500)
     draws["divergent"][0, :20] = True
     assert judged(made, draws).verdict == "trust"
     draws["divergent"][0, :21] = True
     found = judged(made, draws)
     assert (found.verdict, found.divergences) == ("do not report", 21)
     assert found.reason.startswith("21 of 2000 iterations diverged: parts of the posterior may be missing")
-    assert "Lockstep(acceptance=0.95)" in found.remedy
+    assert "HMC(acceptance=0.95)" in found.remedy
 
 
 def test_one_chain_elsewhere(made: Design) -> None:
-    draws = kept(made, 500)
+    draws = made_up(made, 500)
     draws["sigma"][0] *= 2.0
     found = judged(made, draws)
     assert found.verdict == "do not report"
@@ -95,7 +96,7 @@ def test_one_chain_elsewhere(made: Design) -> None:
 
 
 def test_chains_with_different_sets(made: Design) -> None:
-    draws = kept(made, 500)
+    draws = made_up(made, 500)
     draws["main_mean"][0] += 5.0
     found = judged(made, draws)
     assert found.verdict == "do not report"
@@ -105,7 +106,7 @@ def test_chains_with_different_sets(made: Design) -> None:
 
 def test_disagreement_that_r_hat_does_not_see(made: Design) -> None:
     # The mean of the effect is the same in every chain, and one of them is far surer of it.
-    draws = kept(made, 500)
+    draws = made_up(made, 500)
     draws["main_mean"][:, :, 2] += 0.5
     draws["main_sd"][0, :, 2] = 0.2
     found = judged(made, draws)
@@ -130,7 +131,7 @@ def test_disputed_columns() -> None:
 
 
 def test_words_join(made: Design) -> None:
-    found = judged(made, kept(made, 60), "interrupted")
+    found = judged(made, made_up(made, 60), "interrupted")
     assert "sampling was interrupted." in found.reason
     told = str(replace(found, remedies=("It was begun anew.",)))
     assert told == f"Run longer: {found.reason} {found.remedy} It was begun anew."

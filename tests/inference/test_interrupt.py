@@ -15,15 +15,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from interplay._support.interrupt import noting_interrupts
 from interplay.data.design import Design, design
 from interplay.inference.diagnostics import ConvergenceWarning, Diagnostics
 from interplay.inference.draws import Draws
-from interplay.inference.interrupt import noting_interrupts
+from interplay.inference.moves import HMC
+from interplay.inference.run import CHUNK
 from interplay.inference.sample import sample
-from interplay.inference.sampler import CHUNK, Lockstep
 from interplay.model.priors import SKIM
 
-SAMPLER = Lockstep(chains=2, warmup=20)
+SAMPLER = HMC(chains=2, warmup=20)
 
 
 def make() -> Design:
@@ -44,7 +45,7 @@ import json, signal, sys, warnings
 import numpy as np
 from interplay.data.design import design
 from interplay.inference.sample import sample
-from interplay.inference.sampler import Lockstep
+from interplay.inference.moves import HMC
 from interplay.model.priors import SKIM
 
 # Where the tests run in the background of a shell, Ctrl-C is ignored from the outset.
@@ -55,7 +56,7 @@ X = random.normal(size=(30, 6))
 data = design(X, X[:, 0] + X[:, 1] + 0.5 * random.normal(size=30))
 
 def run(draws, checkpoint=None):
-    sampler = Lockstep(chains=2, warmup=100)
+    sampler = HMC(chains=2, warmup=100)
     settings = {"sampler": sampler, "checkpoint": checkpoint, "progress": False, "max_draws": 10**6}
     return sample(data, SKIM(), draws=draws, **settings)
 
@@ -90,11 +91,11 @@ def usual() -> Iterator[None]:
 
 @pytest.mark.usefixtures("usual")
 def test_ctrl_c_is_noted_and_raised_when_asked() -> None:
-    with noting_interrupts() as heed:
-        heed()
+    with noting_interrupts() as raise_if_interrupted:
+        raise_if_interrupted()
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            heed()
+            raise_if_interrupted()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -106,21 +107,21 @@ def test_ctrl_c_in_a_destructor_is_not_lost() -> None:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGINT)
 
-    with noting_interrupts() as heed:
+    with noting_interrupts() as raise_if_interrupted:
         Closing()
         with pytest.raises(KeyboardInterrupt):
-            heed()
+            raise_if_interrupted()
 
 
 @pytest.mark.usefixtures("usual")
-def test_what_is_noted_outside_is_heeded_inside() -> None:
+def test_what_is_noted_outside_is_raised_inside() -> None:
     with noting_interrupts():
         signal.raise_signal(signal.SIGINT)
-        with noting_interrupts() as heed, pytest.raises(KeyboardInterrupt):
-            heed()
+        with noting_interrupts() as raise_if_interrupted, pytest.raises(KeyboardInterrupt):
+            raise_if_interrupted()
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    with noting_interrupts() as heed:
-        heed()
+    with noting_interrupts() as raise_if_interrupted:
+        raise_if_interrupted()
 
 
 @pytest.mark.usefixtures("usual")
@@ -131,9 +132,9 @@ def test_a_programs_own_way_with_ctrl_c_stays() -> None:
         heard.append(True)
 
     signal.signal(signal.SIGINT, own)
-    with noting_interrupts() as heed:
+    with noting_interrupts() as raise_if_interrupted:
         signal.raise_signal(signal.SIGINT)
-        heed()
+        raise_if_interrupted()
     assert heard == [True]
     assert signal.getsignal(signal.SIGINT) is own
 
@@ -142,8 +143,8 @@ def test_outside_the_main_thread_nothing_is_changed() -> None:
     before = signal.getsignal(signal.SIGINT)
 
     def inside() -> object:
-        with noting_interrupts() as heed:
-            heed()
+        with noting_interrupts() as raise_if_interrupted:
+            raise_if_interrupted()
             return signal.getsignal(signal.SIGINT)
 
     with ThreadPoolExecutor(1) as pool:
@@ -237,6 +238,7 @@ def test_one_warning_at_most() -> None:
     assert str(warning.message).startswith("Do not report: ")
 
 
+@pytest.mark.slow
 def test_converged() -> None:
     draws, diagnostics, caught = run()
     assert diagnostics.ended == "converged"

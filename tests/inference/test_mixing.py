@@ -10,9 +10,9 @@ from numpyro.diagnostics import split_gelman_rubin
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from interplay._support.parallel import workers
 from interplay.inference import mixing as module
 from interplay.inference.mixing import LEAST_DRAWS, TAILS, mixing
-from interplay.inference.threads import workers
 
 
 def by_arviz(series: np.ndarray) -> list[float]:

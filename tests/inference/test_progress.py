@@ -11,9 +11,9 @@ from rich.console import Console
 
 from interplay.data.design import design
 from interplay.inference.diagnostics import ConvergenceWarning
+from interplay.inference.moves import HMC
 from interplay.inference.progress import Report, Stage, duration, reporting
 from interplay.inference.sample import sample
-from interplay.inference.sampler import Lockstep
 from interplay.model.priors import SKIM
 
 WORDS = "125 draws × 4 chains, R-hat 1.004, ESS 321, 2 divergent, about 12 s left"
@@ -27,7 +27,7 @@ def run(progress: bool | Report) -> None:
     data = design(X, X[:, 0] + 0.5 * random.normal(size=30))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        sample(data, SKIM(), draws=60, sampler=Lockstep(chains=2, warmup=20), progress=progress)
+        sample(data, SKIM(), draws=60, sampler=HMC(chains=2, warmup=20), progress=progress)
 
 
 def shown(text: str) -> str:

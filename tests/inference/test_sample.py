@@ -1,14 +1,16 @@
 """The sampler against known posteriors: by quadrature, by FULL, by PLAIN, by grids, by calibration."""
 
-import jax
-import jax.numpy as jnp
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
-from jax.flatten_util import ravel_pytree
 from oracles import features, log_likelihood, monomials, posterior
 from oracles import prior as prior_variances
 from references import (
     Reference,
+    _hyperparameters,
+    _log_posterior,
     all_effects,
     by_full,
     by_plain,
@@ -20,19 +22,22 @@ from references import (
 from scipy.stats import chisquare
 from threadpoolctl import threadpool_info
 
+from interplay._support.parallel import Workers, serially
+from interplay.baselines.plain import marginal_nuts
 from interplay.data.design import Design, design
 from interplay.data.simulate import synthetic
 from interplay.effects.conditional import Conditional
 from interplay.effects.mixture import Mixture
 from interplay.inference.diagnostics import ConvergenceWarning
 from interplay.inference.draws import Draws
-from interplay.inference.run import watch
+from interplay.inference.moves import HMC
+from interplay.inference.moves.swap import Neighbours
 from interplay.inference.sample import sample
-from interplay.inference.sampler import NUTS, Lockstep, advance
-from interplay.inference.target import target
-from interplay.inference.walk import walk
-from interplay.model.marginal import engine
+from interplay.model.engines import choose_engine
+from interplay.model.families import Gaussian
+from interplay.model.posterior import Posterior
 from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
+from interplay.model.priors.base import Scale
 from interplay.model.terms import mains
 
 PROBLEMS = reference_problems()
@@ -40,10 +45,9 @@ PROBLEMS = reference_problems()
 
 def conditional(made: Design, prior: Prior, draws: Draws) -> Conditional:
     """The Gaussian posterior given each of all draws."""
-    with jax.enable_x64(True):
-        stacked = {name: jnp.asarray(values) for name, values in draws.stacked().items()}
-        variances = jax.vmap(lambda draw: prior.variances(draw, made.p))(stacked)
-        return Conditional(engine(made, prior), variances, stacked["sigma"])
+    stacked = draws.stacked()
+    working = tuple(Gaussian().working({"sigma": sigma}, made) for sigma in stacked["sigma"])
+    return Conditional(choose_engine(made, prior), prior.variances(stacked, made.p), working)
 
 
 def summary(made: Design, prior: Prior, draws: Draws) -> Reference:
@@ -66,6 +70,7 @@ def problem(request: pytest.FixtureRequest) -> tuple[Design, Reference]:
     return made, summary(made, SKIM(), draws)
 
 
+@pytest.mark.slow
 def test_effects_agree_with_quadrature(problem: tuple[Design, Reference]) -> None:
     made, found = problem
     exact = by_quadrature(made, SKIM(), points=2**15)
@@ -76,6 +81,7 @@ def test_effects_agree_with_quadrature(problem: tuple[Design, Reference]) -> Non
     assert np.abs((found.mean - exact.mean) / exact.sd).max() < 0.15
 
 
+@pytest.mark.slow
 def test_effects_agree_with_full(problem: tuple[Design, Reference]) -> None:
     # The sds are not compared: those of FULL are too noisy in the heavy tails of weak pairs.
     made, found = problem
@@ -83,12 +89,14 @@ def test_effects_agree_with_full(problem: tuple[Design, Reference]) -> None:
     assert np.abs(means).max() < 4.0
 
 
+@pytest.mark.slow
 def test_effects_agree_with_plain(problem: tuple[Design, Reference]) -> None:
     made, found = problem
     means, _ = z_scores(found, by_plain(made, SKIM(), chains=4, warmup=250, draws=250))
     assert np.abs(means).max() < 4.0
 
 
+@pytest.mark.slow
 def test_swaps_of_correlated_columns_agree_with_quadrature() -> None:
     random = np.random.default_rng(3)
     common, own = random.normal(size=(40, 1)), random.normal(size=(40, 2))
@@ -115,59 +123,140 @@ def watched(made: Design, draws: Draws) -> np.ndarray:
     return np.concatenate([np.stack(logs, axis=2), means.reshape(draws.chains, draws.length, -1)], axis=2)
 
 
-@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
-def test_lockstep_and_nuts_agree(larger: Design) -> None:
-    values = [
-        watched(larger, sample(larger, SKIM(), sampler=sampler, draws=500, seed=5, progress=False)[0])
-        for sampler in (Lockstep(), NUTS())
-    ]
+def by_nuts(made: Design, length: int) -> Draws:
+    """NumPyro's NUTS on the marginal model."""
+    sampled = dict(marginal_nuts(made, SKIM(), seed=5, chains=4, warmup=500, draws=length).draws)
+    shape = sampled["sigma"].shape
+    return Draws({**sampled, "intercept_scale": np.full(shape, 3.0)}, {"log_density": np.zeros(shape)})
+
+
+def assert_agree(made: Design, *both: Draws) -> None:
+    values = [watched(made, draws) for draws in both]
     difference = values[0].mean(axis=(0, 1)) - values[1].mean(axis=(0, 1))
     z = difference / np.hypot(*map(standard_error, values))
     assert np.abs(z).max() < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
-def test_rough_trajectories_with_exact_ends_agree_with_nuts(monkeypatch: pytest.MonkeyPatch) -> None:
-    # So rough that draws from it would be seen to be wrong.
-    monkeypatch.setattr("interplay.model.kernelspace.count", lambda n, d: 6)
-    monkeypatch.setattr("interplay.model.kernelspace.LEFT_OUT", 1e6)
+def test_hmc_and_nuts_agree(larger: Design) -> None:
+    draws, _ = sample(larger, SKIM(), draws=500, seed=5, progress=False)
+    assert_agree(larger, draws, by_nuts(larger, 500))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
+def test_surrogate_trajectories_with_exact_ends_agree_with_nuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A surrogate so far off that draws from it would be seen to be wrong.
+    monkeypatch.setattr("interplay.model.engines.kernel_space.KernelSpace._leading_count", 6)
+    monkeypatch.setattr("interplay.model.engines.kernel_space.LEFT_OUT", 1e6)
     drawn = synthetic(10, 16, 2.0, active=2, noise_variance=1.0, seed=3)
     made = design(drawn.X, drawn.y)
-    with jax.enable_x64(True):
-        posterior = target(made, SKIM())
-        keys = jax.random.split(jax.random.key(0), 20)
-        drawn_from = [ravel_pytree(SKIM().sample(key, made.n, made.p))[0] for key in keys]
-        error = [posterior.log_density(x, rough=True) - posterior.log_density(x) for x in drawn_from]
+    posterior = Posterior.of(made, SKIM(), Gaussian())
+    assert posterior.engine.has_surrogate
+    random = np.random.default_rng(0)
+    positions = [posterior.sample_prior(random) for _ in range(20)]
+    error = [posterior.gradient(x, surrogate=True).value - posterior.log_density(x) for x in positions]
     assert np.std(error) > 0.5
     draws, _ = sample(made, SKIM(), draws=2500, seed=5, progress=False)
-    exact, _ = sample(made, SKIM(), sampler=NUTS(), draws=1500, seed=5, progress=False)
-    values = [watched(made, draws), watched(made, exact)]
-    difference = values[0].mean(axis=(0, 1)) - values[1].mean(axis=(0, 1))
-    z = difference / np.hypot(*map(standard_error, values))
+    assert_agree(made, draws, by_nuts(made, 1500))
+
+
+NEAR_EQUAL = 0.995
+"""Correlation of two columns that could stand for each other."""
+
+
+def near_equal() -> Design:
+    random = np.random.default_rng(3)
+    common, own = random.normal(size=(40, 1)), random.normal(size=(40, 2))
+    X = np.sqrt(NEAR_EQUAL) * common + np.sqrt(1.0 - NEAR_EQUAL) * own
+    return design(X, X[:, 0] + 0.7 * random.normal(size=40))
+
+
+def by_metropolis(made: Design, chains: int = 128, length: int = 3000) -> np.ndarray:
+    """Random-walk Metropolis with exchanges of λ on an explicit density: log σ, η1 and κ, (c, i, 4)."""
+    random, terms = np.random.default_rng(7), all_effects(made, SKIM())
+    prior = Posterior.of(made, SKIM(), Gaussian())
+    x = np.stack([prior.sample_prior(random) for _ in range(chains)])
+    x = np.clip(x, -3.0, 3.0)
+    value, kept = _log_posterior(made, SKIM(), terms, x)[0], []
+    for step in range(length):
+        scale = (0.3, 1.0)[step % 2]
+        proposal = x + scale * random.normal(size=x.shape) * np.r_[0.3, 0.8, 0.3, 0.3, 0.3, 0.8, 0.8]
+        if step % 3 == 2:
+            proposal = x[:, [0, 1, 2, 3, 4, 6, 5]]
+        there = _log_posterior(made, SKIM(), terms, proposal)[0]
+        accept = np.log(random.random(chains)) < there - value
+        x, value = np.where(accept[:, None], proposal, x), np.where(accept, there, value)
+        if step >= length // 4:
+            kept.append(x)
+    return (
+        watched_logs(_hyperparameters(made, SKIM(), np.concatenate(kept))[1])
+        .reshape(-1, chains, 4)
+        .swapaxes(0, 1)
+    )
+
+
+def watched_logs(values: dict[str, np.ndarray]) -> np.ndarray:
+    kappa = np.log(values["kappa"])
+    return np.stack([np.log(values["sigma"]), np.log(values["eta1"]), kappa[..., 0], kappa[..., 1]], axis=-1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
+@pytest.mark.parametrize("swaps", [True, False])
+def test_moves_together_and_hmc_alone_agree_with_a_random_walk(
+    swaps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = near_equal()
+    if not swaps:
+        none = Neighbours(np.zeros((2, 0), dtype=int), np.zeros((2, 0)), np.full(2, -np.inf))
+        monkeypatch.setattr("interplay.inference.run.correlated_neighbours", lambda design: none)
+    draws, _ = sample(made, SKIM(), draws=1500, seed=2, progress=False)
+    assert ("swap_acceptance" in draws.statistics) == swaps
+    ours, theirs = watched_logs(draws.hyperparameters), by_metropolis(made)
+    z = (ours.mean(axis=(0, 1)) - theirs.mean(axis=(0, 1))) / np.hypot(
+        standard_error(ours), standard_error(theirs)
+    )
     assert np.abs(z).max() < 4.0
 
 
-def snapshot() -> tuple:
-    """What a fit must leave as it was."""
-    threads = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]
-    return dict(jax.config.values), sorted(threads), jnp.zeros(()).dtype
-
-
-@pytest.mark.user_settings
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
-def test_compiles_once_and_leaves_settings_alone(larger: Design) -> None:
-    before = snapshot()
-    assert before[2] == np.float32
-    first, _ = sample(larger, SKIM(), draws=30, seed=0, progress=False)
-    assert first.hyperparameters["kappa"].dtype == np.float64
-    assert snapshot() == before
-    compiled = [function._cache_size() for function in (advance, walk, watch)]
-    assert min(compiled) > 0
-    drawn = synthetic(60, 20, 3.0, active=2, noise_variance=9.0, seed=9)
-    other, _ = sample(design(drawn.X, drawn.y), SKIM(), draws=55, seed=7, progress=False)
-    assert [function._cache_size() for function in (advance, walk, watch)] == compiled
-    assert other.length == 55
-    assert snapshot() == before
+def test_leaves_the_threads_of_linear_algebra_as_they_were() -> None:
+    def threads() -> list[tuple[str, int]]:
+        return sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+
+    before = threads()
+    draws, _ = sample(near_equal(), SKIM(), sampler=QUICK, draws=10, seed=0, progress=False)
+    assert draws.hyperparameters["kappa"].dtype == np.float64
+    assert threads() == before
+
+
+QUICK = HMC(chains=2, warmup=20)
+
+
+@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
+@pytest.mark.parametrize("rows", [40, 25])
+def test_threads_change_nothing(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    # With fewer rows than coefficients by the kernel, and with two columns to swap.
+    X = random.normal(size=(rows, 4 if rows == 40 else 8))
+    X[:, 1] = X[:, 0] + 0.1 * random.normal(size=rows)
+    made = design(X, X[:, 0] + X[:, 2] + 0.5 * random.normal(size=rows))
+    pooled, _ = sample(made, SKIM(), sampler=QUICK, draws=20, seed=0, progress=False)
+
+    @contextmanager
+    def one_by_one(blas_threads: int = 1) -> Iterator[Workers]:
+        yield serially
+
+    monkeypatch.setattr("interplay.inference.sample.workers", one_by_one)
+    serial, _ = sample(made, SKIM(), sampler=QUICK, draws=20, seed=0, progress=False)
+    for mine, theirs in (
+        (pooled.hyperparameters, serial.hyperparameters),
+        (pooled.statistics, serial.statistics),
+    ):
+        assert list(mine) == list(theirs)
+        assert all(mine[name].tobytes() == theirs[name].tobytes() for name in mine)
 
 
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
@@ -178,6 +267,7 @@ def test_the_seed_decides(larger: Design) -> None:
     assert not np.array_equal(one.hyperparameters["sigma"], other.hyperparameters["sigma"])
 
 
+@pytest.mark.slow
 def test_stops_when_converged() -> None:
     made = PROBLEMS["two numbers, strong interaction"]
     draws, found = sample(made, SKIM(), seed=1, progress=False)
@@ -223,10 +313,12 @@ def assert_moments(draws: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> None:
     assert np.abs(z_sd).max() < 4.0
 
 
+@pytest.mark.slow
 def test_two_way_agrees_with_the_exact_posterior_of_the_noise() -> None:
     made = PROBLEMS["a factor, numbers and a binary"]
-    prior = TwoWay.from_variances(made.p, mains=0.5, pairs=0.2, squares=0.1, intercept=4.0, noise_scale=1.5)
-    draws, found = sample(made, prior, draws=1500, seed=3, progress=False)
+    prior = TwoWay.from_variances(made.p, mains=0.5, pairs=0.2, squares=0.1, intercept=4.0)
+    family = Gaussian(noise_scale=1.5)
+    draws, found = sample(made, prior, family=family, draws=1500, seed=3, progress=False)
     assert found.verdict == "trust"
 
     terms = monomials(made)
@@ -255,8 +347,9 @@ def test_two_way_agrees_with_the_exact_posterior_of_the_noise() -> None:
     assert np.abs(z).max() < 4.0
 
 
+@pytest.mark.slow
 def test_block_degree_on_correlated_columns_agrees_with_a_grid() -> None:
-    # Columns that are rivals: a prior without sets has nothing to swap.
+    # Columns that are neighbours: a prior without sets has nothing to swap.
     random = np.random.default_rng(5)
     common = random.normal(size=(30, 1))
     X = np.sqrt(0.95) * common + np.sqrt(0.05) * random.normal(size=(30, 2))
@@ -286,15 +379,19 @@ def test_block_degree_on_correlated_columns_agrees_with_a_grid() -> None:
     assert_moments(np.concatenate([*ours, means.reshape(shape)], axis=2), mean, sd)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
 def test_ranks_of_the_truth_are_uniform() -> None:
     # Data drawn from the prior: the rank of the true value among independent posterior draws is uniform.
-    prior = SKIM(expected_mains=1, main_shape=20, main_scale=20, noise_scale=1.0, intercept_scale=1)
+    prior = SKIM(expected_mains=1, main_shape=20, main_scale=20, intercept_scale=1)
+    family = Gaussian(noise_scale=1.0)
     n, p, thinned, bins = 20, 3, 11, 6
     X = np.random.default_rng(0).normal(size=(n, p))
     random, ranks = np.random.default_rng(1), []
     for seed in range(60):
-        truth = prior.constrain(prior.sample(jax.random.key(seed), n, p), n, p)
+        u = family.sample(random)
+        t = prior.sample(random, Scale(n, p, float(u[0])))
+        truth = {**prior.constrain(t, p), **family.constrain(u)}
         template = design(X, random.normal(size=n), standardize=False)
         terms = monomials(template)
         S = prior_variances(template, prior.variances(truth, p), terms)
@@ -302,7 +399,13 @@ def test_ranks_of_the_truth_are_uniform() -> None:
         y = features(X, terms) @ theta + float(truth["sigma"]) * random.normal(size=n)
         made = design(X, y, standardize=False)
         draws, _ = sample(
-            made, prior, sampler=Lockstep(warmup=75), draws=120, seed=1000 + seed, progress=False
+            made,
+            prior,
+            family=family,
+            sampler=HMC(warmup=75),
+            draws=120,
+            seed=1000 + seed,
+            progress=False,
         )
         keep = np.linspace(0, draws.chains * draws.length - 1, thinned).astype(int)
         stacked = draws.stacked()

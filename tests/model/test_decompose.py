@@ -1,15 +1,14 @@
 """From prior variances to a two-way kernel that induces them, with few terms or not at all."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
+from engines import both_engines, rows
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import make_design
 
-from interplay.model.kernelspace import kernel_space
+from interplay.model.engines import FeatureSpace
 from interplay.model.priors import TwoWay
-from interplay.model.weightspace import weight_space
 
 
 def induced_pairs(prior: TwoWay, p: int) -> np.ndarray:
@@ -31,7 +30,7 @@ def off_diagonal(V: np.ndarray) -> np.ndarray:
 def test_product_form_needs_one_component(seed: int, p: int) -> None:
     u, mains, squares = np.random.default_rng(seed).exponential(size=(3, p)) + 0.01
     prior = TwoWay.from_variances(p, mains=mains, pairs=np.outer(u, u), squares=squares, intercept=4.0)
-    assert len(prior.kernel.lam) + len(prior.pairs) <= 1
+    assert len(prior.kernel.lam) + len(prior.kernel.pairs) <= 1
     np.testing.assert_allclose(induced_pairs(prior, p), off_diagonal(np.outer(u, u)), rtol=1e-8)
     np.testing.assert_allclose([prior.kernel.variance((i,)) for i in range(p)], mains, atol=1e-12)
     np.testing.assert_allclose([prior.kernel.variance((i, i)) for i in range(p)], squares, atol=1e-12)
@@ -44,7 +43,7 @@ def test_functions_of_the_indices() -> None:
         p, mains=lambda i: 1.0 / (1 + i), pairs=lambda i, j: 1.0 / ((1 + i) * (1 + j))
     )
     assert len(prior.kernel.lam) == 1
-    assert not prior.pairs
+    assert not prior.kernel.pairs
     assert prior.kernel.variance((3, 1200)) == pytest.approx(1.0 / (4 * 1201))
 
 
@@ -52,7 +51,7 @@ def test_forbidden_pairs_are_named() -> None:
     V = np.ones((60, 60))
     V[3, 7] = V[7, 3] = V[10, 50] = V[50, 10] = 0.0
     prior = TwoWay.from_variances(60, mains=1.0, pairs=V)
-    assert set(prior.pairs) == {(3, 7), (10, 50)}
+    assert set(prior.kernel.pairs) == {(3, 7), (10, 50)}
     np.testing.assert_allclose(induced_pairs(prior, 60), off_diagonal(V), atol=1e-9)
 
 
@@ -61,7 +60,7 @@ def test_treatment_by_covariate_alone_is_named() -> None:
     V[0, 1:] = V[1:, 0] = np.linspace(1, 2, 79)
     prior = TwoWay.from_variances(80, mains=1.0, pairs=V)
     assert len(prior.kernel.lam) == 0
-    assert len(prior.pairs) == 79
+    assert len(prior.kernel.pairs) == 79
     np.testing.assert_allclose(induced_pairs(prior, 80), V)
 
 
@@ -111,10 +110,11 @@ def test_no_quadratic_effects_are_none_in_either_engine() -> None:
         u = np.random.default_rng(seed).exponential(size=5)
         prior = TwoWay.from_variances(5, mains=1.0, pairs=np.outer(u, u))
         assert not prior.quadratic
-        variances = prior.variances(prior.constrain({"log_sigma": jnp.zeros(())}, 60, 5), 5)
+        variances = prior.variances(prior.constrain(np.zeros(0), 5), 5)
         values = [
-            make(made, prior.pairs).log_likelihood(variances, jnp.asarray(0.9))
-            for make in (kernel_space, weight_space)
+            space.log_likelihood(variances, rows(made, 0.9)).value for space in both_engines(made, variances)
         ]
+        without = FeatureSpace(made, quadratic=False).log_likelihood(variances, rows(made, 0.9)).value
         assert np.isfinite(values[0])
-        assert float(values[0]) == pytest.approx(float(values[1]), rel=1e-10)
+        assert values[0] == pytest.approx(values[1], rel=1e-10)
+        assert values[1] == pytest.approx(without, rel=1e-10)

@@ -16,6 +16,8 @@ from numpy.testing import assert_array_equal
 
 import interplay
 from interplay.data.design import Design, design
+from interplay.effects.conditional import Conditional
+from interplay.model.families import Gaussian
 from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
 from interplay.results.codec import from_text, to_text
 from interplay.results.files import SavedFitError, load
@@ -129,6 +131,30 @@ def test_a_loaded_fit_answers_the_same(fit: Fit, saved: Path) -> None:
     np.testing.assert_allclose(loaded.predict(row), fit.predict(row), rtol=1e-10)
 
 
+def test_a_loaded_fit_does_not_compute_what_was_saved(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = replace(fit)
+    effects, pairs = whole.effects(), whole.top_pairs(3)
+    whole.save(tmp_path / "run.nc")
+    with monkeypatch.context() as patch:
+        patch.setattr(Conditional, "over_draws", lambda *_: pytest.fail("computed again"))
+        loaded = load(tmp_path / "run.nc")
+        pd.testing.assert_frame_equal(loaded.effects(), effects, check_exact=True)
+        pd.testing.assert_frame_equal(loaded.top_pairs(3), pairs, check_exact=True)
+    with monkeypatch.context() as patch:
+        patch.setattr("interplay.results.tree.MAX_EFFECT_BYTES", 100)
+        assert "effects" not in whole.to_arviz().children
+    # Effects of another number of draws than answers use are left aside.
+    monkeypatch.setattr("interplay.results.fit.ANSWERS", 5)
+    assert not load(tmp_path / "run.nc").store.moments
+
+
+def test_the_family_comes_back(fit: Fit, tmp_path: Path) -> None:
+    replace(fit, family=Gaussian(noise_scale=1 / 3)).save(tmp_path / "run.nc")
+    assert load(tmp_path / "run.nc").family == Gaussian(noise_scale=1 / 3)
+
+
 def test_it_opens_in_xarray_and_arviz(fit: Fit, saved: Path) -> None:
     with xr.open_datatree(saved) as tree:
         assert tree["posterior/kappa"].dims == ("chain", "draw", "variable")
@@ -150,8 +176,9 @@ def test_it_opens_in_xarray_and_arviz(fit: Fit, saved: Path) -> None:
 
 
 def test_to_arviz_is_what_is_saved(fit: Fit, saved: Path) -> None:
+    fresh = replace(fit)
     with xr.open_datatree(saved) as opened:
-        assert digest(opened.load()) == digest(fit.to_arviz()) == opened.attrs["digest"]
+        assert digest(opened.load()) == digest(fresh.to_arviz()) == opened.attrs["digest"]
 
 
 def test_saved_again_by_xarray_it_still_loads(fit: Fit, saved: Path, tmp_path: Path) -> None:
@@ -180,6 +207,8 @@ def test_flipped_bits_in_the_data_are_noticed(fit: Fit, saved: Path, tmp_path: P
             load(tmp_path / "flipped.nc")
 
 
+# Where a file cannot be opened, h5netcdf complains again as it lets go of it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_flipped_bits_anywhere_are_noticed_or_harmless(fit: Fit, saved: Path, tmp_path: Path) -> None:
     content = saved.read_bytes()
     random = np.random.default_rng(0)
@@ -300,5 +329,5 @@ def test_fingerprint_is_that_of_the_data(fit: Fit) -> None:
     X[0, 0] += 1e-12
     assert fingerprint(replace(fit.design, X=X)) != fingerprint(fit.design)
     assert fingerprint(replace(fit.design, response="y")) != fingerprint(fit.design)
-    assert set(fit.provenance.versions) == {"python", "interplay", "jax", "blackjax", "numpy"}
+    assert set(fit.provenance.versions) == {"python", "interplay", "numpy", "scipy"}
     assert fit.provenance.time.endswith("+00:00")

@@ -4,7 +4,6 @@ import copy
 import pickle
 from dataclasses import replace
 
-import jax
 import numpy as np
 import oracles
 import pandas as pd
@@ -15,25 +14,25 @@ from scipy.stats import norm
 
 from interplay.data.design import Design, design, encode
 from interplay.data.errors import DataError
+from interplay.effects.conditional import Conditional
 from interplay.effects.mixture import Mixture
-from interplay.effects.search import strongest_pairs
 from interplay.effects.selection import select
-from interplay.model.marginal import engine
+from interplay.effects.top_pairs import strongest_pairs
+from interplay.model.engines import FeatureSpace, choose_engine
 from interplay.model.priors import SKIM, BlockDegree, Prior, TwoWay
 from interplay.model.terms import interactions, label, mains, monomials, quadratics
-from interplay.model.weightspace import WeightSpace
 from interplay.results import fit as fit_module
 from interplay.results import requests
 from interplay.results.fit import Fit
 
-KERNEL_SPACE, WEIGHT_SPACE = 14, 90
+KERNEL_SPACE, FEATURE_SPACE = 14, 90
 """Rows with which the one engine or the other is chosen."""
 
 CASES: dict[str, tuple[Prior, int]] = {
     "skim": (SKIM(), KERNEL_SPACE),
     "three-way": (SKIM(degree=3, quadratic=False), KERNEL_SPACE),
     "two-way": (TwoWay.from_variances(4, mains=1.0, pairs=0.5, squares=0.25), KERNEL_SPACE),
-    "block degree, many rows": (BlockDegree(), WEIGHT_SPACE),
+    "block degree, many rows": (BlockDegree(), FEATURE_SPACE),
 }
 
 
@@ -67,7 +66,7 @@ def explicit(fit: Fit) -> list[tuple[np.ndarray, np.ndarray, list[tuple[int, ...
     terms = oracles.monomials(fit.design, fit.prior.degree)
     stacked = fit.draws.stacked()
     for s in range(len(stacked["sigma"])):
-        draw = {name: jax.numpy.asarray(values[s]) for name, values in stacked.items()}
+        draw = {name: np.asarray(values[s]) for name, values in stacked.items()}
         S = oracles.prior(fit.design, fit.prior.variances(draw, fit.design.p), terms)
         kept = [term for term, variance in zip(terms, S, strict=True) if variance > 0]
         Phi = oracles.features(fit.design.X, kept)
@@ -151,8 +150,8 @@ def check_variance_shares(fit: Fit, made: Design) -> None:
 
 
 def test_both_engines_are_used() -> None:
-    assert not isinstance(engine(make(KERNEL_SPACE), SKIM()), WeightSpace)
-    assert isinstance(engine(make(WEIGHT_SPACE), SKIM()), WeightSpace)
+    assert not isinstance(choose_engine(make(KERNEL_SPACE), SKIM()), FeatureSpace)
+    assert isinstance(choose_engine(make(FEATURE_SPACE), SKIM()), FeatureSpace)
 
 
 def test_interval_of_a_new_observation_holds_its_probability(fit: Fit, made: Design) -> None:
@@ -244,7 +243,7 @@ def test_search_goes_on_while_pairs_may_be_selected(made: Design, monkeypatch: p
 
 def test_rules(fit: Fit, made: Design) -> None:
     own = Mixture(*fit.conditional.effects(mains(made)))
-    chosen = [label((c,), made) for c in np.flatnonzero(select(own, "paper"))]
+    chosen = [label((c,), made) for c in np.flatnonzero(select(own, "paper")).tolist()]
     selected = fit.selected("paper")
     assert set(chosen) == {text for text in selected if ":" not in text and "^" not in text}
     assert all(set(text.split(":")) <= set(chosen) for text in selected if ":" in text)
@@ -278,8 +277,8 @@ def test_paper_rule_judges_pairs_by_their_mains() -> None:
 def test_at_most_so_many_draws(made: Design, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit_module, "ANSWERS", 5)
     fit = make_fit(made, SKIM())
-    assert len(fit.r2()) == len(fit.conditional.sigma) == 5
-    assert_array_equal(fit.conditional.sigma, fit.draws.stacked(5)["sigma"])
+    assert len(fit.r2()) == len(fit.conditional) == 5
+    assert_array_equal(fit.observation_variance, fit.draws.stacked(5)["sigma"] ** 2)
 
 
 def test_single_precision_draws_and_one_variable() -> None:
@@ -289,7 +288,7 @@ def test_single_precision_draws_and_one_variable() -> None:
         fit.draws.hyperparameters[name] = values.astype(np.float32)
     assert set(fit.effects()["term"]) == {"x0", "x0^2"}
     assert fit.top_pairs().empty
-    assert fit.conditional.sigma.dtype == np.float64
+    assert fit.observation_variance.dtype == np.float64
 
 
 def test_text(fit: Fit) -> None:
@@ -320,16 +319,23 @@ def test_copies_answer_the_same(fit: Fit, made: Design) -> None:
         assert_array_equal(other.predict(frame), expected)
 
 
-@pytest.mark.user_settings
-def test_with_a_users_settings() -> None:
-    with jax.enable_x64(True):
-        made = make(KERNEL_SPACE)
-        expected = make_fit(made, SKIM()).effects()
+def test_what_was_worked_out_is_not_computed_again(made: Design, monkeypatch: pytest.MonkeyPatch) -> None:
     fit = make_fit(made, SKIM())
-    pd.testing.assert_frame_equal(fit.effects(), expected)
-    assert fit.variance_shares().to_numpy().dtype == np.float64
-    assert len(fit.predict(new_rows(made))) == 5
-    assert not jax.config.jax_enable_x64
+    effects, pairs, paper = fit.effects(), fit.top_pairs(3), fit.selected("paper")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(Conditional, "over_draws", refuse)
+    copied = pickle.loads(pickle.dumps(fit))
+    for other in (fit, copied):
+        pd.testing.assert_frame_equal(other.effects(), effects)
+        pd.testing.assert_frame_equal(other.top_pairs(3), pairs)
+        assert other.selected("paper") == paper
+    with pytest.raises(AssertionError, match="computed again"):
+        fit.effects(["x0:x1:b0"])
+    with pytest.raises(AssertionError, match="computed again"):
+        replace(fit, settings={}).effects()
 
 
 @pytest.mark.parametrize("probability", [0.0, 1.0, 90.0])

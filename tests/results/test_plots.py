@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-import jax
 import matplotlib as mpl
 import numpy as np
 import oracles
@@ -57,8 +56,7 @@ def make(n: int = 24, *, standardize: bool = True) -> Design:
 
 @pytest.fixture(scope="module")
 def fit() -> Fit:
-    with jax.enable_x64(True):
-        return make_fit(make(), SKIM(), chains=2, length=16)
+    return make_fit(make(), SKIM(), chains=2, length=16)
 
 
 def explicit(fit: Fit, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +65,7 @@ def explicit(fit: Fit, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Phi, new = oracles.features(fit.design.X, terms), oracles.features(X, terms)
     stacked, means, covariances = fit.draws.stacked(), [], []
     for s in range(len(stacked["sigma"])):
-        draw = {name: jax.numpy.asarray(values[s]) for name, values in stacked.items()}
+        draw = {name: np.asarray(values[s]) for name, values in stacked.items()}
         S = oracles.prior(fit.design, fit.prior.variances(draw, fit.design.p), terms)
         mean, covariance = oracles.posterior(Phi, S, float(draw["sigma"]) ** 2, fit.design.y)
         means.append(new @ mean)
@@ -201,7 +199,7 @@ def test_prior_and_posterior_densities(fit: Fit) -> None:
         assert 0.8 < np.trapezoid(group["posterior"], x) < 1.01
 
 
-@pytest.mark.parametrize("n", [14, 90], ids=["kernel space", "weight space"])
+@pytest.mark.parametrize("n", [14, 90], ids=["kernel space", "feature space"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_replicates_have_the_moments_of_the_posterior_predictive(n: int, weighted: bool) -> None:
     made = make(n)
@@ -224,7 +222,7 @@ def test_replicates_have_the_moments_of_the_posterior_predictive(n: int, weighte
 def weighted_posterior(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the regression function at the data, with weights, for the first draw."""
     terms = oracles.monomials(fit.design)
-    draw = {name: jax.numpy.asarray(values[0]) for name, values in fit.draws.stacked().items()}
+    draw = {name: np.asarray(values[0]) for name, values in fit.draws.stacked().items()}
     S = oracles.prior(fit.design, fit.prior.variances(draw, fit.design.p), terms)
     weights = np.ones(fit.design.n) if fit.design.weights is None else fit.design.weights
     Phi = oracles.features(fit.design.X, terms)
@@ -252,7 +250,7 @@ def test_leaving_one_out_is_conditioning_on_the_others(fit: Fit) -> None:
     means, sds = [], []
     stacked = few.draws.stacked()
     for s in range(len(stacked["sigma"])):
-        draw = {name: jax.numpy.asarray(values[s]) for name, values in stacked.items()}
+        draw = {name: np.asarray(values[s]) for name, values in stacked.items()}
         S, noise = oracles.prior(made, few.prior.variances(draw, made.p), terms), float(draw["sigma"]) ** 2
         mean, covariance = oracles.posterior(Phi[others], S, noise, made.y[others])
         means.append(Phi[row] @ mean)
@@ -272,7 +270,7 @@ def test_smoothed_weights_of_many_draws_are_close_to_plain_ones(fit: Fit) -> Non
     found = leave_one_out(fit)
     assert found.table["k"].notna().all()
     m, sd = fit.conditional.predict(fit.design.X)
-    noise = np.asarray(fit.conditional.sigma)[:, None] ** 2
+    noise = fit.observation_variance[:, None]
     left = 1 - sd**2 / noise
     means, spread = fit.design.y - (fit.design.y - m) / left, np.sqrt(noise / left)
     weight = 1 / norm.pdf(fit.design.y, means, spread)

@@ -4,7 +4,6 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,15 +52,13 @@ def make(p: int, prior: Prior, n: int = 20) -> Fit:
 
 @pytest.fixture(scope="module")
 def fit() -> Fit:
-    with jax.enable_x64(True):
-        return make(4, SKIM())
+    return make(4, SKIM())
 
 
 @pytest.fixture(scope="module")
 def page(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    with jax.enable_x64(True):
-        fit.report(path)
+    fit.report(path)
     return path.read_text(encoding="utf-8")
 
 

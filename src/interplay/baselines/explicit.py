@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import product
 
-import jax
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -13,10 +12,9 @@ from scipy.sparse import csr_array
 from interplay.data.design import Design
 from interplay.data.variable import Variable
 from interplay.effects.mixture import Mixture
-from interplay.model.layout import layout
+from interplay.model.layout import Layout
 from interplay.model.terms import Term, as_arrays, is_square, marginal_prior, monomials
 from interplay.model.variances import Variances
-from interplay.precision import double_precision
 from interplay.results.tables import effect_table
 
 Posterior = Callable[[np.ndarray, np.ndarray, float, np.ndarray, csr_array], tuple[np.ndarray, np.ndarray]]
@@ -36,7 +34,6 @@ def features(design: Design, terms: Sequence[Term]) -> Float[np.ndarray, "n t"]:
     return np.column_stack([np.prod(design.X[:, list(term)], axis=1) for term in terms])
 
 
-@double_precision
 def posterior_table(
     design: Design,
     variances: Variances,
@@ -52,7 +49,7 @@ def posterior_table(
     design
         The data.
     variances, sigma
-        Of each draw, as in `interplay.effects.conditional.Conditional`.
+        Of each draw: variances with the draws as their leading axis, and the noise standard deviations.
     posterior
         How the posterior given one draw is computed.
     quadratic
@@ -60,15 +57,15 @@ def posterior_table(
     """
     terms = monomials(design, variances.degree, quadratic=quadratic)
     # A row of weight w counts as w copies of it.
-    root = np.ones(design.n) if design.weights is None else np.sqrt(design.weights)
+    root = np.sqrt(design.row_weights)
     Phi, y = root[:, None] * features(design, terms), root * design.y
     along = effect_directions(design, terms, terms)
 
-    def given(draw: int) -> tuple[np.ndarray, np.ndarray]:
-        S = _prior(design, jax.tree.map(lambda leaf: leaf[draw], variances), terms)
+    def conditional(draw: int) -> tuple[np.ndarray, np.ndarray]:
+        S = _prior(design, variances[draw], terms)
         return posterior(Phi, S, float(sigma[draw]) ** 2, y, along)
 
-    draws = [given(draw) for draw in range(len(sigma))]
+    draws = [conditional(draw) for draw in range(len(sigma))]
     # All but the intercept, which comes first.
     means, sds = (np.array(part)[:, 1:] for part in zip(*draws, strict=True))
     return effect_table(design, terms[1:], Mixture(means, sds))
@@ -118,4 +115,4 @@ def _weight(owners: Sequence[Variable], effect: Term, monomial: Term) -> float:
 
 
 def _prior(design: Design, variances: Variances, terms: Sequence[Term]) -> Float[np.ndarray, " D"]:
-    return np.asarray(marginal_prior(variances, layout(design), as_arrays(terms)))
+    return marginal_prior(variances, Layout.of(design), as_arrays(terms))

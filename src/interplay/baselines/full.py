@@ -2,26 +2,34 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
+from numpyro.infer import init_to_sample
 
 from interplay.baselines.explicit import effect_directions, features
-from interplay.baselines.nuts import NUTS, run
+from interplay.baselines.hyperpriors import Hyperparameters, hyperparameters
+from interplay.baselines.nuts import NUTS, dist, numpyro, run
 from interplay.data.design import Design
 from interplay.effects.mixture import Mixture
-from interplay.model.layout import layout
-from interplay.model.priors.base import Hyperparameters, Position, Prior
-from interplay.model.terms import Term, as_arrays, marginal_prior, monomials
-from interplay.precision import double_precision
+from interplay.model.families import Gaussian
+from interplay.model.priors import Prior
+from interplay.model.terms import Term, is_square, monomials
 from interplay.results.tables import effect_table
 
+GAUSSIAN = Gaussian()
+"""The family by default."""
+
 COEFFICIENTS = "z"
-"""Name of the whitened coefficients beside the prior's own names."""
+"""Name of the whitened coefficients beside the hyperparameters' names."""
+
+SYMBOLS = ("sigma", "eta1", "eta2", "eta3", "kappa", "intercept_scale", "eta_higher")
+"""Hyperparameters that are kept of the draws, where the prior has them."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,10 @@ class Full:
         return effect_table(design, self.terms[1:], Mixture(draws, np.zeros_like(draws)))
 
 
-@double_precision
 def full(
     design: Design,
     prior: Prior,
+    family: Gaussian = GAUSSIAN,
     *,
     seed: int = 0,
     chains: int = 4,
@@ -75,76 +83,68 @@ def full(
     ----------
     design
         The data.
-    prior
-        Any prior.
+    prior, family
+        SKIM or BlockDegree, and normal noise.
     seed, chains, warmup, draws, target_accept
         Of NUTS; the chains start at draws from the prior with θ = 0.
     """
-    prior.check(design.p)
-    density = joint_density(design, prior)
     terms = monomials(design, prior.degree, quadratic=prior.quadratic)
-    keys = jax.random.split(jax.random.key(seed), chains)
-    start = jax.vmap(lambda key: prior.sample(key, design.total_weight, design.p))(keys)
-    sampled = run(
-        NUTS(potential_fn=lambda point: -density(point), target_accept_prob=target_accept),
-        seed=seed,
-        chains=chains,
-        warmup=warmup,
-        draws=draws,
-        start=start | {COEFFICIENTS: jnp.zeros((chains, len(terms)))},
+    kernel = NUTS(
+        joint_model(design, prior, family), target_accept_prob=target_accept, init_strategy=partial(_start)
     )
-    root = _prior_root(design, prior, terms)
-    directions = jnp.asarray(effect_directions(design, terms, terms).toarray())
-
-    def one(point: Position) -> tuple[Float[Array, " t"], Hyperparameters]:
-        position, z = _parted(point)
-        hyperparameters = prior.constrain(position, design.total_weight, design.p)
-        return directions @ (root(hyperparameters) * z), hyperparameters
-
-    effects, hyperparameters = jax.jit(jax.vmap(jax.vmap(one)))(sampled.draws)
+    sampled = run(kernel, seed=seed, chains=chains, warmup=warmup, draws=draws)
+    directions = effect_directions(design, terms, terms)
+    coefficients = sampled.draws["theta"].reshape(-1, len(terms))
     return Full(
         terms=tuple(terms),
-        effects=np.asarray(effects),
-        hyperparameters={name: np.asarray(value) for name, value in hyperparameters.items()},
+        effects=(directions @ coefficients.T).T.reshape(chains, draws, len(terms)),
+        hyperparameters={name: sampled.draws[name] for name in SYMBOLS if name in sampled.draws},
         divergences=sampled.divergences,
         gradients=sampled.gradients,
     )
 
 
-def joint_density(design: Design, prior: Prior) -> Callable[[Position], Float[Array, ""]]:
-    """Log p(y, z, τ, σ) as a function of the prior's unconstrained position with `z` beside it.
-
-    Build and use it in double precision.
-    """
+def joint_model(design: Design, prior: Prior, family: Gaussian = GAUSSIAN) -> Callable[[], None]:
+    """p(y, z, τ, σ) as a NumPyro model, with sites of the hyperparameters, `z` and, from these, `theta`."""
+    prior.check(design.p)
     terms = monomials(design, prior.degree, quadratic=prior.quadratic)
-    root = _prior_root(design, prior, terms)
-    Phi = jnp.asarray(features(design, terms))
-    y = jnp.asarray(design.y)
-    weights = 1.0 if design.weights is None else jnp.asarray(design.weights)
+    Phi, root = features(design, terms), _prior_root(design, prior, terms)
+    y, weights = design.y, design.row_weights
 
-    def density(point: Position) -> Float[Array, ""]:
-        position, z = _parted(point)
-        hyperparameters = prior.constrain(position, design.total_weight, design.p)
-        sigma = hyperparameters["sigma"]
-        coefficients = jnp.sum(norm.logpdf(z))
-        likelihood = jnp.sum(weights * norm.logpdf(y, Phi @ (root(hyperparameters) * z), sigma))
-        return prior.log_density(position, design.total_weight, design.p) + coefficients + likelihood
+    def joint() -> None:
+        drawn = hyperparameters(prior, family, design.total_weight, design.p)
+        z = numpyro.sample(COEFFICIENTS, dist.Normal().expand([len(terms)]).to_event(1))
+        theta = numpyro.deterministic("theta", root(drawn) * z)
+        # A row of weight w counts as w copies of it.
+        numpyro.factor("y", jnp.sum(weights * norm.logpdf(y, Phi @ theta, drawn["sigma"])))
 
-    return density
+    return joint
 
 
 def _prior_root(
     design: Design, prior: Prior, terms: list[Term]
 ) -> Callable[[Hyperparameters], Float[Array, " t"]]:
-    columns, arrays = layout(design, prior.pairs), as_arrays(terms)
+    """Prior standard deviation of each term: c, η1 κ_i, η2 κ_i κ_j, …, and η3 κ_i² of a square."""
+    width = max(len(term) for term in terms)
+    # A term of fewer variables is filled up with one of weight 1, which stands at the end.
+    variables = np.full((len(terms), width), design.p)
+    scale = np.zeros(len(terms), dtype=int)
+    for row, term in enumerate(terms):
+        variables[row, : len(term)] = design.owner[list(term)]
+        scale[row] = prior.degree + 1 if is_square(term) else len(term)
 
-    def root(hyperparameters: Hyperparameters) -> Float[Array, " t"]:
-        S = marginal_prior(prior.variances(hyperparameters, design.p), columns, arrays)
-        # The derivative of a square root at a variance of zero would be no number.
-        return jnp.where(S > 0, jnp.sqrt(jnp.where(S > 0, S, 1.0)), 0.0)
+    def root(drawn: Hyperparameters) -> Float[Array, " t"]:
+        higher = drawn.get("eta_higher", jnp.zeros(0))
+        orders = [jnp.array([drawn["intercept_scale"], drawn["eta1"], drawn["eta2"]]), higher]
+        scales = jnp.concatenate([*orders, jnp.reshape(drawn["eta3"], 1)])
+        kappa = jnp.append(drawn["kappa"], 1.0)
+        return scales[scale] * jnp.prod(kappa[variables], axis=1)
 
     return root
 
 
-def _parted(point: Position) -> tuple[Position, Float[Array, " t"]]:
-    return {name: value for name, value in point.items() if name != COEFFICIENTS}, point[COEFFICIENTS]
+def _start(site: dict[str, Any]) -> Any:
+    """Where a chain starts: a draw from the prior, with coefficients of zero."""
+    if site["name"] == COEFFICIENTS:
+        return jnp.zeros(site["fn"].shape())
+    return init_to_sample(site)

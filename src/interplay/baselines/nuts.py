@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
-from jaxtyping import Array, Key
-
-from interplay.precision import double_precision
 
 try:
+    import jax
     import numpyro
     import numpyro.distributions as dist
     from numpyro.infer import MCMC, NUTS
@@ -42,41 +39,28 @@ class Chains:
     gradients: int
 
 
-@double_precision
-def run(
-    kernel: Any,
-    *,
-    seed: int,
-    chains: int,
-    warmup: int,
-    draws: int,
-    start: dict[str, Any] | None = None,
-) -> Chains:
-    """Run NumPyro's MCMC with the given kernel.
+def run(kernel: Any, *, seed: int, chains: int, warmup: int, draws: int) -> Chains:
+    """Run NumPyro's MCMC with a kernel.
 
     Parameters
     ----------
     kernel
-        A `numpyro.infer.NUTS`, of a model or of a potential.
+        A `numpyro.infer.NUTS` of a model, whose initialisation strategy says where chains start.
     seed, chains, warmup, draws
         Seed, number of chains, and iterations of each chain.
-    start
-        Where to start, arrays with the chains as their first axis; by default as the kernel chooses.
     """
 
-    # MCMC's own sequential chains compile each anew; a map over single chains compiles once.
-    @jax.jit
-    def every_chain(keys: Key[Array, " c"], start: Any) -> tuple[dict[str, Array], dict[str, Array]]:
-        def one(chain: tuple[Key[Array, ""], Any]) -> tuple[dict[str, Array], dict[str, Array]]:
-            sampler = MCMC(kernel, num_warmup=warmup, num_samples=draws, progress_bar=False)
-            sampler.run(chain[0], extra_fields=("diverging", "num_steps"), init_params=chain[1])
-            return sampler.get_samples(), sampler.get_extra_fields()
+    def one_chain(key: jax.Array) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+        sampler = MCMC(kernel, num_warmup=warmup, num_samples=draws, progress_bar=False)
+        sampler.run(key, extra_fields=("diverging", "num_steps"))
+        return sampler.get_samples(), sampler.get_extra_fields()
 
-        return jax.lax.map(one, (keys, start))
-
-    samples, extra = every_chain(jax.random.split(jax.random.key(seed), chains), start)
-    return Chains(
-        draws={name: np.asarray(value) for name, value in samples.items()},
-        divergences=int(extra["diverging"].sum()),
-        gradients=int(extra["num_steps"].sum()),
-    )
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(seed), chains)
+        # MCMC's own sequential chains compile each anew; a map over single chains compiles once.
+        samples, statistics = jax.jit(lambda keys: jax.lax.map(one_chain, keys))(keys)
+        return Chains(
+            draws={name: np.asarray(value) for name, value in samples.items()},
+            divergences=int(statistics["diverging"].sum()),
+            gradients=int(statistics["num_steps"].sum()),
+        )

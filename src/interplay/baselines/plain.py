@@ -1,4 +1,4 @@
-"""PLAIN: the marginal model as one would write it in NumPyro, with automatic gradients."""
+"""Marginal NUTS: the marginal model as one would write it in NumPyro, with automatic gradients."""
 
 from collections.abc import Callable
 from itertools import combinations_with_replacement
@@ -7,66 +7,62 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from interplay.baselines.hyperpriors import hyperparameters
 from interplay.baselines.nuts import NUTS, Chains, dist, numpyro, run
 from interplay.data.design import Design
+from interplay.model.families import Gaussian
 from interplay.model.priors.skim import SKIM
 
+GAUSSIAN = Gaussian()
+"""The family by default."""
 
-def model(design: Design, prior: SKIM) -> Callable[[], None]:
+
+def model(design: Design, prior: SKIM, family: Gaussian = GAUSSIAN) -> Callable[[], None]:
     """SKIM with the coefficients integrated out, as a NumPyro model (Appendix D of the paper).
 
     With z_g = κ_g² ⟨x_g, x̃_g⟩ the kernel is c² + η1² Σ z_g + η2² Σ_{g<h} z_g z_h + η3² Σ_{g numeric} z_g²,
     through the products X diag(κ²) Xᵀ and F diag(κ⁴) Fᵀ; then y ~ N(0, K + σ²I). Its sites are
-    `sigma m_sq xi_sq psi_sq eta1 lam` and, from these, `eta2 eta3 kappa`.
+    `sigma m_sq xi_sq psi_sq eta1 lam` and, from these, `eta2 eta3 kappa intercept_scale`.
 
     Parameters
     ----------
     design
         The data.
-    prior
-        SKIM, with pairs as its highest order.
+    prior, family
+        SKIM, with pairs as its highest order, and normal noise.
     """
     prior.check(design.p)
     if prior.degree != 2:
         raise ValueError(
-            f"The plain model has pairs and no higher interactions; got SKIM(degree={prior.degree})."
+            f"The marginal model has pairs and no higher interactions; got SKIM(degree={prior.degree})."
             " Expected SKIM(degree=2)."
         )
     if design.weights is not None:
-        raise ValueError("The plain model has no weights of rows. Make the design without them.")
+        raise ValueError("The marginal model has no weights of rows. Make the design without them.")
     n, p = design.n, design.p
-    s = min(5.0, p / 2) if prior.expected_mains is None else float(prior.expected_mains)
     X, y, owner = design.X, design.y, design.owner
     F, F_owner = squared_features(design)
     numeric = [variable.start for variable in design.variables if variable.kind == "numeric"]
     squares = X[:, numeric] ** 2
 
     def skim() -> None:
-        sigma = numpyro.sample("sigma", dist.HalfNormal(prior.noise_scale))
-        m_sq = numpyro.sample("m_sq", dist.InverseGamma(prior.main_shape, prior.main_scale))
-        interaction = dist.InverseGamma(prior.interaction_shape, prior.interaction_scale)
-        xi_sq = numpyro.sample("xi_sq", interaction)
-        eta1 = numpyro.sample("eta1", dist.HalfCauchy(s / (p - s) * sigma / np.sqrt(n)))
-        lam = numpyro.sample("lam", dist.HalfCauchy(jnp.ones(p)))
-        kappa = numpyro.deterministic("kappa", jnp.sqrt(m_sq / (m_sq + (eta1 * lam) ** 2)) * lam)
-        eta2 = numpyro.deterministic("eta2", eta1**2 * jnp.sqrt(xi_sq) / m_sq)
-        w = kappa**2
+        drawn = hyperparameters(prior, family, n, p)
+        w = drawn["kappa"] ** 2
         K1 = (X * w[owner]) @ X.T
         K2 = (F * w[F_owner] ** 2) @ F.T
-        K = prior.intercept_scale**2 + eta1**2 * K1 + 0.5 * eta2**2 * (K1**2 - K2)
+        K = drawn["intercept_scale"] ** 2 + drawn["eta1"] ** 2 * K1 + 0.5 * drawn["eta2"] ** 2 * (K1**2 - K2)
         if prior.quadratic:
-            psi_sq = numpyro.sample("psi_sq", interaction)
-            eta3 = numpyro.deterministic("eta3", eta1**2 * jnp.sqrt(psi_sq) / m_sq)
-            K += eta3**2 * (squares * w[owner[numeric]] ** 2) @ squares.T
-        covariance = K + sigma**2 * jnp.eye(n)
+            K += drawn["eta3"] ** 2 * (squares * w[owner[numeric]] ** 2) @ squares.T
+        covariance = K + drawn["sigma"] ** 2 * jnp.eye(n)
         numpyro.sample("y", dist.MultivariateNormal(jnp.zeros(n), covariance_matrix=covariance), obs=y)
 
     return skim
 
 
-def plain(
+def marginal_nuts(
     design: Design,
     prior: SKIM,
+    family: Gaussian = GAUSSIAN,
     *,
     seed: int = 0,
     chains: int = 4,
@@ -78,7 +74,7 @@ def plain(
 
     Parameters
     ----------
-    design, prior
+    design, prior, family
         As in `model`.
     seed, chains, warmup, draws, target_accept
         Of NUTS.
@@ -88,12 +84,8 @@ def plain(
     Chains
         With draws of all sites, so of `eta1 eta2 eta3 kappa intercept_scale sigma` that make `Variances`.
     """
-    kernel = NUTS(model(design, prior), target_accept_prob=target_accept)
-    sampled = run(kernel, seed=seed, chains=chains, warmup=warmup, draws=draws)
-    fixed = {"intercept_scale": np.full((chains, draws), float(prior.intercept_scale))}
-    if not prior.quadratic:
-        fixed["eta3"] = np.zeros((chains, draws))
-    return Chains(sampled.draws | fixed, sampled.divergences, sampled.gradients)
+    kernel = NUTS(model(design, prior, family), target_accept_prob=target_accept)
+    return run(kernel, seed=seed, chains=chains, warmup=warmup, draws=draws)
 
 
 def squared_features(design: Design) -> tuple[Float[np.ndarray, "n f"], Int[np.ndarray, " f"]]:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,9 @@ from interplay.data.variable import Variable, lay_out
 from interplay.data.weights import check_weights, forget_unused
 
 __all__ = ["Design", "Variable", "design", "encode"]
+
+ScaleResponse = Callable[[np.ndarray, np.ndarray | None], tuple[float, float]]
+"""Centre and scale of a response, given its values and the weights of the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,11 @@ class Design:
         """Number of rows, each counted as often as its weight says: the n of priors."""
         return self.n if self.weights is None else math.fsum(self.weights)
 
+    @cached_property
+    def row_weights(self) -> Float[np.ndarray, " n"]:
+        """Weight of each row, one if there are none."""
+        return np.ones(self.n) if self.weights is None else self.weights
+
     @property
     def p(self) -> int:
         """Number of variables."""
@@ -113,6 +121,7 @@ def design(
     standardize: bool = True,
     impute: str | None = None,
     weights: Any = None,
+    scale_response: ScaleResponse | None = None,
 ) -> Design:
     """Read, check, code and standardise covariates and a response.
 
@@ -130,6 +139,9 @@ def design(
         How many copies each row counts as, 0 or more: one number for each row, by position. The noise
         variance of a row of weight w is σ²/w. Weights need not be whole, and their size matters: twice the
         weights are twice the data. Rows of weight 0 are left out, whatever they hold.
+    scale_response
+        Gives centre and scale of the response, from the response and the weights, where it is
+        standardised; mean and standard deviation if None. A family of likelihoods has its own.
 
     Raises
     ------
@@ -171,7 +183,7 @@ def design(
         checks.warn_uncentred([v.name for v in variables if not v.levels], centres, scales)
         fills[starts] = centres
     X = assemble(columns, variables, all_centres, all_scales, fills)
-    (centre,), (scale,) = checks.moments(target.values[:, None], w) if standardize else ([0.0], [1.0])
+    centre, scale = (scale_response or _moments)(target.values, w) if standardize else (0.0, 1.0)
     y = (target.values - centre) / scale
     labels = [label for variable in variables for label in variable.labels]
     checks.check_labels(labels)
@@ -235,6 +247,11 @@ def _table(source: Any, response: Any, names: Collection[str] | None, drop: Coll
             "Give these to `read` when the Table is made."
         )
     return source
+
+
+def _moments(y: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"] | None) -> tuple[float, float]:
+    (centre,), (scale,) = checks.moments(y[:, None], weights)
+    return float(centre), float(scale)
 
 
 def _varying(

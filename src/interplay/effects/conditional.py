@@ -1,109 +1,133 @@
-"""The posterior of effects and of the regression function, given draws of the hyperparameters."""
+"""The posterior of effects and of the linear predictor, given draws of the hyperparameters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float, Int
 
-from interplay.inference.threads import SINGLE_THREAD, first_alone, release_memory, workers
-from interplay.model.marginal import Engine, Factor
-from interplay.model.pairscreen import PairScreen
-from interplay.model.terms import Term, Terms, as_arrays
+from interplay._support.parallel import workers
+from interplay.model.engines.base import ConditionalPosterior, Engine
+from interplay.model.families.base import Working
+from interplay.model.terms import Term, as_arrays
 from interplay.model.variances import Variances
-from interplay.precision import double_precision
 
-Question = Literal["effects", "joint", "predict"]
+BLOCK = 4096
+"""Terms or rows at a time, which bounds the memory at O(n) for each of them."""
 
-TERMS, FEWEST = 4096, 64
-"""Terms or rows at a time, which bounds the memory at O(n) for each of them; and the fewest that answers are
-compiled for. Between these, they are compiled for powers of two only."""
-
-PARTS, FACTORS = 8, 2**24
-"""Parts that the draws are split into for the worker threads, or more: the factors of each take at most so
-many bytes."""
-
-Tree = TypeVar("Tree")
+Moments = tuple[np.ndarray, np.ndarray]
+Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conditional:
-    """The Gaussian posterior given one draw, or a stack of them.
+    """The Gaussian posterior of the coefficients given each of a stack of draws.
+
+    A question factorises each draw once, and draws are worked on at the same time.
 
     Parameters
     ----------
     engine
-        The data, made ready.
+        The data.
     variances
         Prior variances of each draw; every array has the draws as its first axis.
-    sigma
-        Noise of each draw, (s,).
+    working
+        The rows given each draw.
     """
 
     engine: Engine
     variances: Variances
-    sigma: Float[Array, " s"] | Float[np.ndarray, " s"]
+    working: Sequence[Working]
 
-    @double_precision
+    def __len__(self) -> int:
+        return len(self.working)
+
     def effects(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
         """Mean and standard deviation of each term, in each draw."""
         self._check(terms)
-        return self._in_parts("effects", terms, as_arrays)
+        blocks = [as_arrays(terms[start : start + BLOCK]) for start in range(0, len(terms), BLOCK)]
+        return self._marginal(lambda posterior: [posterior.effects(block) for block in blocks], len(terms))
 
-    @double_precision
     def joint(self, terms: Sequence[Term]) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t t"]]:
         """Mean and covariance of the terms together, in each draw."""
-        self._check(terms)
-        asked = as_arrays(terms)
-        return self.over_draws(
-            lambda factors, variances: _answer(self.engine, factors, variances, asked, "joint")
-        )
+        return self.combinations(terms, np.eye(len(terms)))
 
-    @double_precision
+    def combinations(
+        self, terms: Sequence[Term], A: Float[np.ndarray, "q t"]
+    ) -> tuple[Float[np.ndarray, "s q"], Float[np.ndarray, "s q q"]]:
+        """Mean and covariance of linear combinations A θ of terms, in each draw."""
+        self._check(terms)
+        arrays = as_arrays(terms)
+        moments = self.over_draws(lambda posterior: posterior.combinations(arrays, A))
+        q = len(A)
+        return _stacked([m and m[0] for m in moments], (q,)), _stacked([m and m[1] for m in moments], (q, q))
+
     def predict(
         self, rows: Float[np.ndarray, "m d"]
     ) -> tuple[Float[np.ndarray, "s m"], Float[np.ndarray, "s m"]]:
-        """Mean and standard deviation of the regression function at new rows, in each draw."""
-        return self._in_parts("predict", rows, jnp.asarray)
+        """Mean and standard deviation of the linear predictor at new rows, in each draw."""
+        blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+        return self._marginal(lambda posterior: [posterior.predict(block) for block in blocks], len(rows))
 
-    @double_precision
-    def pair_screen(self) -> PairScreen | None:
-        """Bounds on the interactions of all pairs; None where pairs are few."""
-        return self.engine.pair_screen(self.variances, jnp.asarray(self.sigma), self.over_draws)
+    def leave_one_out(self) -> tuple[Float[np.ndarray, "s n"], Float[np.ndarray, "s n"]]:
+        """Mean and variance of each row's working response given all other rows, in each draw."""
+        moments = self.over_draws(lambda posterior: posterior.leave_one_out())
+        shape = self.working[0].response.shape
+        return _stacked([m and m[0] for m in moments], shape), _stacked([m and m[1] for m in moments], shape)
 
-    def over_draws(self, answer: Callable[[Factor, Variances], Tree]) -> Tree:
-        """What a function of stacks of draws gives for all of them, in threads; arrays come as NumPy's.
+    def replicates(
+        self, draws: Int[np.ndarray, " k"], random: np.random.Generator
+    ) -> Float[np.ndarray, "k n"]:
+        """A joint draw of the linear predictor at the data, given each of the listed draws."""
+        # A stream for each replicate: the result does not depend on the order of the work.
+        streams = random.spawn(len(draws))
 
-        Parameters
-        ----------
-        answer
-            Takes the factors and the variances of some draws.
-        """
-        sigma = np.asarray(self.sigma)
-        # Every part is of the same size, or functions would be compiled again: the last draw is repeated.
-        size = self._part(len(sigma))
-        places = np.minimum(np.arange(size * -(-len(sigma) // size)), len(sigma) - 1).reshape(-1, size)
+        def replicate(k: int) -> np.ndarray | None:
+            posterior = self.posterior(int(draws[k]))
+            return None if posterior is None else posterior.replicate(streams[k])
 
-        def one(part: int) -> Tree:
-            some = jax.tree.map(lambda leaf: leaf[places[part]], self.variances)
-            factors = _factorise(self.engine, some, sigma[places[part]])
-            return jax.tree.map(np.asarray, answer(factors, some))
+        with workers() as apply:
+            return _stacked(apply(replicate, range(len(draws))), self.working[0].response.shape)
 
-        with workers() as crew:
-            parts = first_alone(crew, one, range(len(places)))
-        release_memory()
-        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[: len(sigma)], *parts)
+    @property
+    def duals(self) -> Float[np.ndarray, "s n"]:
+        """α = (K + V)⁻¹ z of each draw, which questions in kernel space find on their way."""
+        if not self._duals:
+            duals = self.over_draws(lambda posterior: posterior.dual)
+            self._duals[:] = [_stacked(duals, self.working[0].response.shape)]
+        return self._duals[0]
 
-    def _part(self, draws: int) -> int:
-        """Draws in a part."""
-        first = jax.tree.map(lambda leaf: leaf[0], self.variances)
-        shapes = jax.eval_shape(self.engine.factorise, first, jnp.asarray(self.sigma[0]))
-        one = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
-        return max(1, min(-(-draws // PARTS), FACTORS // one))
+    def over_draws(self, answer: Callable[[ConditionalPosterior], Answer]) -> list[Answer | None]:
+        """What a function gives for the posterior of each draw; None where that is not defined."""
+        wanted = not self._duals and not self.engine.enumerates_pairs
+
+        def one(s: int) -> tuple[Answer, np.ndarray | None] | None:
+            posterior = self.posterior(s)
+            return None if posterior is None else (answer(posterior), posterior.dual if wanted else None)
+
+        if not len(self):
+            return []
+        with workers() as apply:
+            # The first draw alone, so that what the engine keeps of the rows is gathered once.
+            found = [one(0), *apply(one, range(1, len(self)))]
+        if wanted:
+            shape = self.working[0].response.shape
+            self._duals.append(_stacked([f and f[1] for f in found], shape))
+        return [None if f is None else f[0] for f in found]
+
+    def posterior(self, s: int) -> ConditionalPosterior | None:
+        """The posterior given one draw; None where K + V is not positive definite to working precision."""
+        try:
+            return self.engine.condition(self.variances[s], self.working[s])
+        except np.linalg.LinAlgError:
+            return None
+
+    @cached_property
+    def _duals(self) -> list[Float[np.ndarray, "s n"]]:
+        """Empty until the first question."""
+        return []
 
     def _check(self, terms: Sequence[Term]) -> None:
         d = self.engine.layout.owner.shape[0]
@@ -114,39 +138,23 @@ class Conditional:
                     " `interplay.model.terms.parse`."
                 )
 
-    def _in_parts(
-        self, question: Question, asked: Sequence[Term] | np.ndarray, ready: Callable[[Any], Any]
+    def _marginal(
+        self, answer: Callable[[ConditionalPosterior], list[Moments]], size: int
     ) -> tuple[Float[np.ndarray, "s t"], Float[np.ndarray, "s t"]]:
-        parts = []
-        for start in range(0, len(asked), TERMS):
-            part = asked[start : start + TERMS]
-            ready_part = ready(_padded(part))
-            answer = partial(_answer, self.engine, asked=ready_part, question=question)
-            mean, variance = self.over_draws(answer)
-            parts.append((mean[:, : len(part)], np.sqrt(variance[:, : len(part)])))
-        if not parts:
-            return np.zeros((len(self.sigma), 0)), np.zeros((len(self.sigma), 0))
-        means, sds = zip(*parts, strict=True)
-        return np.concatenate(means, axis=1), np.concatenate(sds, axis=1)
+        """Means and standard deviations, of which the function gives means and variances in blocks."""
+        means, sds = np.full((len(self), size), np.nan), np.full((len(self), size), np.nan)
+        if size:
+            for s, blocks in enumerate(self.over_draws(answer)):
+                if blocks is not None:
+                    means[s] = np.concatenate([block[0] for block in blocks])
+                    sds[s] = np.sqrt(np.concatenate([block[1] for block in blocks]))
+        return means, sds
 
 
-def _padded(asked: Sequence[Term] | np.ndarray) -> Sequence[Term] | np.ndarray:
-    """Repeat the last one, up to a power of two."""
-    size = max(FEWEST, 1 << (len(asked) - 1).bit_length())
-    more = size - len(asked)
-    if isinstance(asked, np.ndarray):
-        return np.concatenate([asked, np.repeat(asked[-1:], more, axis=0)])
-    return [*asked, *[asked[-1]] * more]
-
-
-# Apart from the answers, which are compiled anew for other numbers of terms.
-@partial(jax.jit, compiler_options=SINGLE_THREAD)
-def _factorise(engine: Engine, variances: Variances, sigma: Array) -> Factor:
-    return jax.lax.map(lambda draw: engine.factorise(*draw), (variances, sigma))
-
-
-@partial(jax.jit, static_argnames="question", compiler_options=SINGLE_THREAD)
-def _answer(
-    engine: Engine, factors: Factor, variances: Variances, asked: Terms | Array, question: Question
-) -> tuple[Array, Array]:
-    return jax.lax.map(lambda draw: getattr(engine, question)(*draw, asked), (factors, variances))
+def _stacked(parts: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Arrays of one shape as one, NaN where a draw has none: a mixture refuses it in words."""
+    stack = np.full((len(parts), *shape), np.nan)
+    for s, part in enumerate(parts):
+        if part is not None:
+            stack[s] = part
+    return stack

@@ -4,22 +4,27 @@ import hashlib
 import json
 import sys
 from contextlib import suppress
-from dataclasses import fields
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from interplay.inference.atomic import check_writable, written_whole
-from interplay.inference.kept import Kept
-from interplay.inference.metric import Metric
+from interplay._support.files import check_writable, written_whole
+from interplay.inference.moves.base import ChainState
 from interplay.inference.run import Job, State
+from interplay.inference.trace import Draw, Trace
 
-FORMAT = 1
+FORMAT = 2
+"""Version of the files that are written, and the only one that is read."""
+
+BLAS_THREADS = 1
+"""Threads of the linear algebra inside a chain: its results depend on them in their last digits."""
+
+PLACE = ("attempt", "phase", "iteration", "gradients", "seconds", "double_precision", "rounding")
+"""Fields of a state that are not arrays."""
 
 
 class CheckpointError(OSError):
@@ -28,9 +33,9 @@ class CheckpointError(OSError):
 
 def identity(job: Job) -> dict[str, str]:
     """What must be the same for a run to go on: the data and the settings, each in a few words."""
-    design = job.design
+    design = job.posterior.design
     with np.printoptions(threshold=sys.maxsize):
-        prior = repr(job.target.prior)
+        prior = repr(job.posterior.prior)
     return {
         "number of rows": str(design.n),
         "names of variables": _digest(json.dumps(design.labels).encode()),
@@ -38,6 +43,8 @@ def identity(job: Job) -> dict[str, str]:
         "response": _digest(np.ascontiguousarray(design.y).tobytes()),
         "sample weights": "none" if design.weights is None else _digest(design.weights.tobytes()),
         "prior": prior,
+        "family": repr(job.posterior.family),
+        "threads of the linear algebra in a chain": str(BLAS_THREADS),
         "sampler": repr(job.sampler),
         "seed": str(job.seed),
     }
@@ -47,32 +54,23 @@ def write(path: Path, run: dict[str, str], state: State) -> None:
     """Write a state of the run with this identity: the file is the old one or the new one, never a part."""
     variables = {
         "positions": (("chain", "coordinate"), state.positions),
+        "log_densities": (("chain",), np.array([chain.log_density for chain in state.chains])),
         "history": (("warm_up", "chain", "coordinate"), state.history),
-        "log_step": ((), np.float64(state.log_step)),
-        "log_steps": (("settling",), np.array(state.log_steps, dtype=np.float64)),
     }
-    for field in fields(Metric):
-        values = np.asarray(getattr(state.metric, field.name))
-        variables[f"metric_{field.name}"] = (tuple(f"{field.name}_{k}" for k in range(values.ndim)), values)
-    for name, values in state.kept.items():
-        own = tuple(f"{name}_{k}" for k in range(values.ndim - 2))
-        draw = "sparse_draw" if name == "main_sd" else "draw"
-        variables[f"kept_{name}"] = (("chain", draw, *own), values)
+    for name in state.chains[0].auxiliary:
+        values = np.stack([chain.auxiliary[name] for chain in state.chains])
+        variables[f"auxiliary.{name}"] = _own_dimensions(f"auxiliary_{name}", values, ("chain",))
+    for move, tuning in state.tunings.items():
+        variables[f"moves.{move}"] = ((), np.array(float(len(tuning))))
+        for name, values in tuning.items():
+            variables[f"tuning.{move}.{name}"] = _own_dimensions(f"{move}_{name}", values)
+    if len(state.trace):
+        variables |= _trace_variables(state.trace)
     attributes = {
         "interplay_checkpoint": FORMAT,
         "interplay_version": version("interplay"),
         "identity": json.dumps(run),
-        "place": json.dumps(
-            {
-                "attempt": state.attempt,
-                "phase": state.phase,
-                "iteration": state.iteration,
-                "gradients": state.gradients,
-                "seconds": state.seconds,
-                "precise": state.precise,
-                "rounding": state.rounding,
-            }
-        ),
+        "place": json.dumps({name: getattr(state, name) for name in PLACE}),
     }
     data = xr.Dataset(variables, attrs=attributes)
     data.attrs["digest"] = _content(data)
@@ -104,6 +102,11 @@ def read(path: Path, run: dict[str, str]) -> State | None:
     form = data.attrs.get("interplay_checkpoint")
     if not isinstance(form, int | np.integer):
         raise _unreadable(path, "it is a netCDF file without the mark of one")
+    if form < FORMAT:
+        raise CheckpointError(
+            f"{path} was written by interplay {data.attrs.get('interplay_version', '0.1.0')}, whose sampler"
+            " was another: a run cannot go on from it. Give another path, or delete the file to start again."
+        )
     if form > FORMAT:
         raise CheckpointError(
             f"{path} was written by a newer interplay ({data.attrs.get('interplay_version')}, format {form};"
@@ -112,19 +115,60 @@ def read(path: Path, run: dict[str, str]) -> State | None:
     if data.attrs.get("digest") != _content(data):
         raise _unreadable(path, "it is damaged: its content does not match its digest")
     _check_same(path, json.loads(data.attrs["identity"]), run)
-    kept = {
-        name.removeprefix("kept_"): data[name].values for name in map(str, data) if name.startswith("kept_")
-    }
-    metric = {field.name: jnp.asarray(data[f"metric_{field.name}"].values) for field in fields(Metric)}
+    return _state(data)
+
+
+def _state(data: xr.Dataset) -> State:
+    arrays = {str(name): data[name].values for name in data}
+    auxiliary = _under(arrays, "auxiliary.")
+    chains = tuple(
+        ChainState(position, float(value), {name: values[c] for name, values in auxiliary.items()})
+        for c, (position, value) in enumerate(zip(arrays["positions"], arrays["log_densities"], strict=True))
+    )
+    trace = Trace()
+    if "trace.log_density" in arrays:
+        draw = Draw(
+            hyperparameters=_under(arrays, "trace.hyperparameters."),
+            main_mean=arrays["trace.main_mean"],
+            main_sd=arrays["trace.main_sd"],
+            log_density=arrays["trace.log_density"],
+            statistics=_under(arrays, "trace.statistics."),
+        )
+        trace = trace.extended(draw)
     return State(
-        positions=data["positions"].values,
-        history=data["history"].values,
-        log_step=float(data["log_step"]),
-        log_steps=tuple(data["log_steps"].values.tolist()),
-        metric=Metric(**metric),
-        kept=Kept(kept),
+        chains=chains,
+        tunings={move: _under(arrays, f"tuning.{move}.") for move in _under(arrays, "moves.")},
+        history=arrays["history"],
+        trace=trace,
         **json.loads(data.attrs["place"]),
     )
+
+
+def _trace_variables(trace: Trace) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    both = ("chain", "draw")
+    variables = {
+        f"trace.hyperparameters.{name}": _own_dimensions(name, values, both)
+        for name, values in trace.hyperparameters.items()
+    }
+    variables |= {f"trace.statistics.{name}": (both, values) for name, values in trace.statistics.items()}
+    return {
+        **variables,
+        "trace.main_mean": ((*both, "column"), trace.main_mean),
+        "trace.main_sd": (("chain", "sparse_draw", "column"), trace.main_sd),
+        "trace.log_density": (both, trace.log_density),
+    }
+
+
+def _own_dimensions(
+    name: str, values: np.ndarray, leading: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """An array with dimensions that no other has, behind the leading ones."""
+    own = tuple(f"{name}_{k}" for k in range(values.ndim - len(leading)))
+    return (*leading, *own), values
+
+
+def _under(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
 
 def _remove_leftovers(path: Path) -> None:
@@ -137,7 +181,7 @@ def _remove_leftovers(path: Path) -> None:
 def _unreadable(path: Path, reason: str) -> CheckpointError:
     return CheckpointError(
         f"{path} is there, but is not a checkpoint that can be read ({reason}). Give another path, or delete"
-        " the file to begin anew."
+        " the file to start again."
     )
 
 
@@ -158,7 +202,7 @@ def _check_same(path: Path, found: dict[str, Any], wanted: dict[str, str]) -> No
         )
         raise CheckpointError(
             f"{path} is a checkpoint of another run. Different: {details}. Give the data and settings of that"
-            " run to go on with it, or another path to begin anew."
+            " run to go on with it, or another path to start again."
         )
 
 

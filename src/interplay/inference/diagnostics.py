@@ -8,10 +8,10 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from interplay.inference.convergence import ESS, R_HAT
-from interplay.inference.kept import SPARSE
 from interplay.inference.mixing import LEAST_DRAWS
-from interplay.inference.rounding import MOST as MOST_ROUNDING
+from interplay.inference.rounding import MOST_ROUNDING
+from interplay.inference.stopping import ESS, R_HAT
+from interplay.inference.trace import SPARSE, Trace
 
 Verdict = Literal["trust", "run longer", "do not report"]
 
@@ -34,7 +34,7 @@ ENDINGS = {
     "max_draws": "sampling stopped at max_draws",
     "max_seconds": "sampling stopped at max_seconds",
     "interrupted": "sampling was interrupted",
-    "rounding": "sampling stopped as it could not come right",
+    "rounding": "sampling stopped: the noise is too small for double precision",
 }
 
 
@@ -75,7 +75,7 @@ class Diagnostics:
     remedies
         What was changed on the way because something looked wrong, in words.
     seconds
-        Wall time, warm-up and compilation included.
+        Wall time, warm-up included.
     quantities
         One row for each quantity watched: `quantity r_hat ess_bulk ess_tail`.
     """
@@ -102,7 +102,7 @@ class Diagnostics:
 
 
 def diagnose(
-    kept: dict[str, np.ndarray],
+    trace: Trace,
     quantities: pd.DataFrame,
     labels: tuple[str, ...],
     *,
@@ -116,13 +116,13 @@ def diagnose(
     r_hat = float(quantities["r_hat"].max())
     bulk, tail = float(quantities["ess_bulk"].min()), float(quantities["ess_tail"].min())
     name = "" if np.isnan(r_hat) else str(quantities["quantity"].to_numpy()[quantities["r_hat"].argmax()])
-    divergences = int(kept["divergent"].sum())
-    disagreements = tuple(labels[column] for column in disputed(kept["main_mean"], kept["main_sd"]))
+    divergences = int(trace.statistics["divergent"].sum())
+    disagreements = tuple(labels[column] for column in disputed(trace.main_mean, trace.main_sd))
     verdict, reason, remedy = _verdict(
-        r_hat, min(bulk, tail), name, divergences, kept["divergent"].shape, disagreements
+        r_hat, min(bulk, tail), name, divergences, trace.log_density.shape, disagreements
     )
     if rounding > MOST_ROUNDING:
-        verdict, reason, remedy = "do not report", _too_precise(kept["sigma"], rounding), NO_NOISE
+        verdict, reason, remedy = "do not report", _too_precise(rounding), NO_NOISE
     return Diagnostics(
         verdict=verdict,
         reason=f"{reason}; {ENDINGS[ended]}.",
@@ -133,7 +133,7 @@ def diagnose(
         ess_tail=tail,
         worst=name,
         divergences=divergences,
-        acceptance=float(kept["acceptance"].mean()),
+        acceptance=float(trace.statistics["acceptance"].mean()),
         gradients=gradients,
         disagreements=disagreements,
         remedies=remedies,
@@ -142,12 +142,9 @@ def diagnose(
     )
 
 
-def _too_precise(sigma: Float[np.ndarray, "c i"], rounding: float) -> str:
+def _too_precise(rounding: float) -> str:
     moved = f"by {rounding:.2g}" if np.isfinite(rounding) else "beyond bounds"
-    return (
-        f"the noise, σ = {np.median(sigma):.2g} on the scale of the fit, is so small beside the response that"
-        f" rounding moves the log density {moved}"
-    )
+    return f"the noise is so small beside the response that rounding moves the log density {moved}"
 
 
 def disputed(mean: Float[np.ndarray, "c i d"], sd: Float[np.ndarray, "c j d"]) -> list[int]:
@@ -185,7 +182,7 @@ def _verdict(
         reason = (
             f"{divergences} of {chains * length} iterations diverged: parts of the posterior may be missing"
         )
-        return "do not report", reason, "Raise the sampler's acceptance, as in Lockstep(acceptance=0.95)."
+        return "do not report", reason, "Raise the sampler's acceptance, as in HMC(acceptance=0.95)."
     if r_hat > BAD_R_HAT or ess < BAD_ESS:
         hint = (
             f" The chains disagree on {_listed(disagreements)}: several sets of variables explain the data."

@@ -10,13 +10,13 @@ from jaxtyping import Bool, Float
 from scipy.fft import next_fast_len
 from scipy.special import ndtri
 
-from interplay.inference.threads import Workers, in_turn
+from interplay._support.parallel import Workers, serially
 
 TAILS = (0.05, 0.95)
 """Quantiles whose effective sample sizes make that of the tail."""
 
 AT_ONCE = 2**16
-"""Numbers that a thread works with at a time, so that they stay in its cache."""
+"""Numbers that are worked with at a time, so that they stay in the cache."""
 
 LEAST_DRAWS = 8
 """Draws of each chain below which nothing is said."""
@@ -30,7 +30,7 @@ class Mixing(NamedTuple):
     ess_tail: Float[np.ndarray, " q"]
 
 
-def mixing(series: Float[np.ndarray, "q c i"], workers: Workers = in_turn) -> Mixing:
+def mixing(series: Float[np.ndarray, "q c i"], workers: Workers = serially) -> Mixing:
     """R-hat (rank-normalised, split, the larger of plain and folded), bulk and tail effective sample size.
 
     By Vehtari et al. (2021), Rank-normalization, folding, and localization.

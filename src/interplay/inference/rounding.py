@@ -1,19 +1,14 @@
 """How much rounding moves the log density: little, unless the noise is small beside the response."""
 
 from dataclasses import replace
-from functools import partial
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from interplay.data.design import Design
-from interplay.inference.target import Target, target
-from interplay.inference.threads import SINGLE_THREAD
+from interplay.model.posterior import Posterior
 
-MOST = 0.5
-"""The most that rounding may move the log density, as little as a sampler does not notice."""
+MOST_ROUNDING = 0.5
+"""Largest rounding error of the log density that is accepted."""
 
 SMALL_NOISE = 0.03
 """Noise, as a part of the response's standard deviation, above which rounding does not matter.
@@ -23,7 +18,7 @@ of 105 correlated columns, and about 0.002 at a noise of 0.1.
 """
 
 
-def rounding(design: Design, posterior: Target, positions: Float[np.ndarray, "c D"]) -> float:
+def rounding_error(posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> float:
     """The largest difference between the log density and another way to compute it.
 
     K + σ²I is known up to the rounding of K, so that its inverse loses digits as σ² falls beside K. The other
@@ -32,8 +27,8 @@ def rounding(design: Design, posterior: Target, positions: Float[np.ndarray, "c 
 
     Parameters
     ----------
-    design, posterior
-        The data, and the posterior as it is sampled.
+    posterior
+        The model as it is sampled.
     positions
         Where the chains are.
 
@@ -42,27 +37,21 @@ def rounding(design: Design, posterior: Target, positions: Float[np.ndarray, "c 
     float
         0 where the noise is not small, which is not computed; infinite where the density is undefined.
     """
-    if noise(design, posterior, positions) > SMALL_NOISE:
+    if relative_noise(posterior, positions) > SMALL_NOISE:
         return 0.0
+    design = posterior.design
     weights = None if design.weights is None else design.weights[::-1]
     reverse = replace(design, X=design.X[::-1], y=design.y[::-1], weights=weights)
-    other = target(reverse, posterior.prior, precision="float64")
-    found, expected = (np.asarray(_values(one, jnp.asarray(positions))) for one in (posterior, other))
-    defined = np.isfinite(found) & np.isfinite(expected)
-    moved = np.subtract(found, expected, where=defined, out=np.full(found.size, np.inf))
+    other = Posterior.of(reverse, posterior.prior, posterior.family, precision="float64")
+    values = np.array([posterior.log_density(x) for x in positions])
+    others = np.array([other.log_density(x) for x in positions])
+    defined = np.isfinite(values) & np.isfinite(others)
+    moved = np.subtract(values, others, where=defined, out=np.full(values.size, np.inf))
     return float(np.max(np.abs(moved)))
 
 
-def noise(design: Design, posterior: Target, positions: Float[np.ndarray, "c D"]) -> float:
-    """The smallest σ of some positions, as a part of the standard deviation of the response."""
-
-    def sigma(x: Float[Array, " D"]) -> Float[Array, ""]:
-        return posterior.prior.constrain(posterior.unflatten(x), posterior.n, posterior.p)["sigma"]
-
-    spread = float(np.std(design.y))
-    return float(jnp.min(jax.vmap(sigma)(jnp.asarray(positions)))) / spread if spread > 0 else np.inf
-
-
-@partial(jax.jit, compiler_options=SINGLE_THREAD)
-def _values(posterior: Target, positions: Float[Array, "c D"]) -> Float[Array, " c"]:
-    return jax.lax.map(posterior.log_density, positions)
+def relative_noise(posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> float:
+    """The smallest noise of some positions, as a part of the standard deviation of the response."""
+    spread = float(np.std(posterior.design.y))
+    scales = [float(np.exp(posterior.log_noise(x))) for x in positions]
+    return min(scales) / spread if spread > 0 else np.inf

@@ -1,57 +1,63 @@
-"""A run as a chain of states: each follows from the one before, so that any of them can be resumed."""
+"""A run as a sequence of states: each follows from the one before, so that any of them can be resumed."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from interplay._support.parallel import Workers
+from interplay._support.streams import Streams
 from interplay.data.design import Design
-from interplay.inference.adaptation import EVERY, FIRST_STEP, SETTLE, corrected, relearned
-from interplay.inference.kept import SPARSE, Kept
-from interplay.inference.metric import Metric, first_metric
-from interplay.inference.rivals import Rivals
-from interplay.inference.sampler import CHUNK, Sampler, Stretch, advance
-from interplay.inference.start import starts
-from interplay.inference.target import Target, Watched, target
-from interplay.inference.threads import SINGLE_THREAD, Workers, first_alone, release_memory
+from interplay.inference.chain import Recorded, Stretch, advance, record
+from interplay.inference.moves import HMC, ChainState, Move, Swap, Tuning, WarmUp
+from interplay.inference.moves.swap import correlated_neighbours
+from interplay.inference.search.start import starts
+from interplay.inference.trace import Draw, Trace
+from interplay.model.engines.kernel_space import Precision
+from interplay.model.families.base import Family
+from interplay.model.posterior import Posterior
+from interplay.model.priors.base import Prior
+from interplay.model.terms import Terms, as_arrays, mains
 
 Phase = Literal["start", "warm-up", "sampling"]
 PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
+
+CHUNK = 25
+"""Iterations after which draws are checked, and kept."""
+
+ADAPT_EVERY = 5
+"""Iterations of warm-up between two lessons of the moves."""
 
 SINGLE_FROM = 1000
 """Number of variables from which draws of what belongs to a variable are kept in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """Everything that the rest of a run depends on.
 
     Parameters
     ----------
     attempt
-        0, or 1 after the run was begun anew with more effort.
+        0, or 1 after the run was restarted with more effort.
     phase, iteration
         Where the run is.
-    positions
-        Of the chains, (c, D).
-    log_step, log_steps
-        Log step size, and its values while it settles.
-    metric
-        The metric.
+    chains
+        Where the chains are.
+    tunings
+        What each move has learned, by its name.
     history
         Positions of the warm-up, (i, c, D).
-    kept
-        What was kept of each draw, each array (c, i, …): hyperparameters, `main_mean`, of every fifth
-        `main_sd`, and `log_density`, `acceptance`, `divergent`, `steps`.
+    trace
+        What was kept of each draw.
     gradients
         Gradients of the log density so far.
     seconds
         Wall time so far.
-    precise
+    double_precision
         Whether the density is computed in double precision throughout.
     rounding
         How much rounding moves the log density where the chains were when it was last looked at.
@@ -60,184 +66,203 @@ class State:
     attempt: int
     phase: Phase
     iteration: int
-    positions: Float[np.ndarray, "c D"]
-    log_step: float
-    log_steps: tuple[float, ...]
-    metric: Metric
+    chains: tuple[ChainState, ...]
+    tunings: Mapping[str, Tuning]
     history: Float[np.ndarray, "i c D"]
-    kept: Kept
-    gradients: int
-    seconds: float
-    precise: bool = False
+    trace: Trace = field(default_factory=Trace)
+    gradients: int = 0
+    seconds: float = 0.0
+    double_precision: bool = False
     rounding: float = 0.0
 
+    @property
+    def positions(self) -> Float[np.ndarray, "c D"]:
+        """Where the chains are."""
+        return np.stack([chain.position for chain in self.chains])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Job:
     """What a run is about, and does not change while it goes on.
 
     Parameters
     ----------
-    design, target, rivals
-        The data, the posterior, and variables that could stand for each other.
+    posterior
+        The model.
     sampler
-        How chains move.
+        Settings of the sampler.
     seed
         Of all random numbers.
     """
 
-    design: Design
-    target: Target
-    rivals: Rivals
-    sampler: Sampler
+    posterior: Posterior
+    sampler: HMC
     seed: int
 
-    def precisely(self) -> "Job":
-        """The same in double precision throughout."""
-        return replace(self, target=target(self.design, self.target.prior, precision="float64"))
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        prior: Prior,
+        family: Family,
+        sampler: HMC,
+        seed: int,
+        *,
+        double_precision: bool = False,
+    ) -> "Job":
+        """A run about a model, in double precision if so asked."""
+        precision: Precision = "float64" if double_precision else "float32"
+        return cls(Posterior.of(design, prior, family, precision=precision), sampler, seed)
 
-    def key(self, attempt: int, phase: Phase, iteration: int) -> Array:
-        """The random key of a part of the run."""
-        key = jax.random.key(self.seed)
-        for number in (attempt, PHASES.index(phase), iteration):
-            key = jax.random.fold_in(key, number)
-        return key
+    def in_double_precision(self) -> "Job":
+        """The same run in double precision throughout."""
+        model = self.posterior
+        return Job.of(model.design, model.prior, model.family, self.sampler, self.seed, double_precision=True)
+
+    def moves(self, attempt: int) -> tuple[Move, ...]:
+        """How chains move; a second attempt takes smaller steps."""
+        wanted = self.sampler.acceptance + attempt * (1.0 - self.sampler.acceptance) / 2.0
+        hmc = replace(self.sampler, acceptance=wanted)
+        swap = self._swap
+        return (hmc,) if swap is None else (hmc, swap)
+
+    def warmup_length(self, attempt: int) -> int:
+        """Iterations of warm-up, in whole lessons; a second attempt takes three times as many."""
+        return -(-self.sampler.warmup * (1 + 2 * attempt) // ADAPT_EVERY) * ADAPT_EVERY
+
+    @cached_property
+    def streams(self) -> Streams:
+        """Random numbers of the run."""
+        return Streams(self.seed)
+
+    @cached_property
+    def mains(self) -> Terms:
+        """The main effect of every column."""
+        return as_arrays(mains(self.posterior.design))
+
+    @cached_property
+    def _swap(self) -> Swap | None:
+        if not self.posterior.prior.has_local_scales:
+            return None
+        neighbours = correlated_neighbours(self.posterior.design)
+        return Swap(neighbours) if neighbours else None
 
 
 def begin(job: Job, attempt: int, workers: Workers) -> State:
-    """Find starts for the chains; a second attempt looks three times as long."""
-    chains = job.sampler.chains
-    key = job.key(attempt, "start", 0)
-    positions = starts(job.design, job.target, key, chains, 1 + 2 * attempt, workers)
-    release_memory()
-    return _before_warm_up(job, attempt, positions)
+    """Find starts for the chains; a second attempt searches three times as long."""
+
+    def stream(number: int) -> np.random.Generator:
+        return job.streams.at(_place(attempt, "start"), 0, number)
+
+    positions = starts(job.posterior, stream, job.sampler.chains, 1 + 2 * attempt, workers)
+    return before_warm_up(job, attempt, positions)
+
+
+def before_warm_up(job: Job, attempt: int, positions: Float[np.ndarray, "c D"]) -> State:
+    """The state that warm-up begins with, for chains that start at these positions."""
+    chains = tuple(ChainState(x, job.posterior.log_density(x)) for x in positions)
+    tunings = {move.name: move.begin(job.posterior, positions) for move in job.moves(attempt)}
+    return State(attempt, "warm-up", 0, chains, tunings, np.zeros((0, *positions.shape)))
 
 
 def in_double_precision(job: Job, state: State) -> tuple[Job, State]:
     """The run in double precision throughout, with a warm-up of its own from where the chains are."""
-    precise = job.precisely()
-    anew = _before_warm_up(precise, state.attempt, state.positions)
-    return precise, replace(anew, gradients=state.gradients, precise=True)
+    precise = job.in_double_precision()
+    restarted = before_warm_up(precise, state.attempt, state.positions)
+    return precise, replace(restarted, gradients=state.gradients, double_precision=True)
 
 
-def after_warm_up(state: State) -> State:
+def after_warm_up(job: Job, state: State) -> State:
     """The state that sampling begins with, wherever the warm-up has got to."""
-    settled = float(np.mean(state.log_steps[-3:])) if state.log_steps else state.log_step
-    return replace(state, phase="sampling", iteration=0, log_step=settled, history=state.history[:0])
-
-
-def _before_warm_up(job: Job, attempt: int, positions: Float[np.ndarray, "c D"]) -> State:
-    return State(
-        attempt=attempt,
-        phase="warm-up",
-        iteration=0,
-        positions=positions,
-        log_step=float(np.log(FIRST_STEP)),
-        log_steps=(),
-        metric=first_metric(positions, job.target.locals),
-        history=np.zeros((0, *positions.shape)),
-        kept=Kept(),
-        gradients=0,
-        seconds=0.0,
-    )
+    tunings = {move.name: move.settle(state.tunings[move.name]) for move in job.moves(state.attempt)}
+    return replace(state, phase="sampling", iteration=0, tunings=tunings, history=state.history[:0])
 
 
 def proceed(job: Job, state: State, workers: Workers) -> State:
     """Go on for one chunk."""
-    if state.phase == "warm-up":
-        return _warm_up(job, state, workers)
-    stretch = _advance(job, state, CHUNK, workers)
-    kept = {**_watch(job, state, stretch.positions, workers), **_statistics(stretch)}
-    kept = {name: _compact(values, job.target.p) for name, values in kept.items()}
+    return _warm_up(job, state, workers) if state.phase == "warm-up" else _sample(job, state, workers)
+
+
+def _sample(job: Job, state: State, workers: Workers) -> State:
+    stretches = _advance(job, state, CHUNK, workers)
+
+    def of_chain(chain: int) -> Recorded:
+        return record(job.posterior, job.mains, stretches[chain].positions)
+
+    recorded = workers(of_chain, range(job.sampler.chains))
+    wide = np.float32 if job.posterior.p >= SINGLE_FROM else np.float64
+    names = recorded[0].hyperparameters
+    hyperparameters = {name: np.stack([part.hyperparameters[name] for part in recorded]) for name in names}
+    draw = Draw(
+        hyperparameters={
+            name: values.astype(wide) if values.ndim == 3 else values
+            for name, values in hyperparameters.items()
+        },
+        main_mean=np.stack([part.main_mean for part in recorded]).astype(wide),
+        main_sd=np.stack([part.main_sd for part in recorded]).astype(wide),
+        log_density=np.stack([stretch.log_density for stretch in stretches]),
+        statistics=_statistics(stretches),
+    )
     return replace(
         state,
         iteration=state.iteration + CHUNK,
-        positions=stretch.positions[-1],
-        kept=state.kept.more(kept),
-        gradients=state.gradients + _gradients(job, stretch),
+        chains=tuple(stretch.state for stretch in stretches),
+        trace=state.trace.extended(draw),
+        gradients=state.gradients + _gradients(draw.statistics),
     )
-
-
-def warmup_length(job: Job, attempt: int) -> int:
-    """Iterations of warm-up, in whole parts; a second attempt takes three times as many."""
-    return -(-job.sampler.warmup * (1 + 2 * attempt) // EVERY) * EVERY
 
 
 def _warm_up(job: Job, state: State, workers: Workers) -> State:
-    length = warmup_length(job, state.attempt)
+    length = job.warmup_length(state.attempt)
     if state.iteration >= length:
-        return after_warm_up(state)
-    stretch = _advance(job, state, EVERY, workers)
-    history = np.concatenate([state.history, stretch.positions])
-    done = state.iteration + EVERY
-    wanted = job.sampler.acceptance + state.attempt * (1.0 - job.sampler.acceptance) / 2.0
-    log_step = corrected(state.log_step, float(np.mean(stretch.acceptance)), wanted, length - done)
+        return after_warm_up(job, state)
+    stretches = _advance(job, state, ADAPT_EVERY, workers)
+    positions = np.stack([stretch.positions for stretch in stretches], axis=1)
+    history = np.concatenate([state.history, positions])
+    done = state.iteration + ADAPT_EVERY
+    statistics = _statistics(stretches)
+    warm_up = WarmUp(history, statistics, length - done)
     return replace(
         state,
         iteration=done,
-        positions=stretch.positions[-1],
-        log_step=log_step,
-        log_steps=(*state.log_steps, log_step) if length - done < SETTLE else (),
-        metric=relearned(state.metric, history, job.target.locals, length),
+        chains=tuple(stretch.state for stretch in stretches),
+        tunings={
+            move.name: move.adapt(state.tunings[move.name], job.posterior, warm_up)
+            for move in job.moves(state.attempt)
+        },
         history=history,
-        gradients=state.gradients + _gradients(job, stretch),
+        gradients=state.gradients + _gradients(statistics),
     )
 
 
-def _advance(job: Job, state: State, iterations: int, workers: Workers) -> Stretch:
-    key = job.key(state.attempt, state.phase, state.iteration)
-    step_size, count = jnp.exp(state.log_step), jnp.asarray(iterations)
-
-    def one(chain: int) -> Stretch:
-        position, number = jnp.asarray(state.positions[chain]), jnp.asarray(chain)
-        stretch = advance(
-            job.sampler, job.target, state.metric, job.rivals, position, number, key, step_size, count
+def _advance(job: Job, state: State, iterations: int, workers: Workers) -> list[Stretch]:
+    def of_chain(chain: int) -> Stretch:
+        return advance(
+            job.posterior,
+            job.moves(state.attempt),
+            state.tunings,
+            state.chains[chain],
+            job.streams,
+            chain=chain,
+            phase=_place(state.attempt, state.phase),
+            first=state.iteration,
+            iterations=iterations,
         )
-        return jax.tree.map(lambda leaf: np.asarray(leaf)[:iterations], stretch)
 
-    chains = range(job.sampler.chains)
-    if state.iteration == 0 and state.phase == "warm-up":
-        parts = first_alone(workers, one, chains)
-        release_memory()
-    else:
-        parts = workers(one, chains)
-    return jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *parts)
+    return workers(of_chain, range(job.sampler.chains))
 
 
-def _watch(
-    job: Job, state: State, positions: Float[np.ndarray, "i c D"], workers: Workers
-) -> dict[str, np.ndarray]:
-    def one(chain: int) -> Watched:
-        return jax.tree.map(np.asarray, watch(job.target, jnp.asarray(positions[:, chain])))
-
-    chains = range(job.sampler.chains)
-    if state.kept:
-        parts = workers(one, chains)
-    else:
-        parts = first_alone(workers, one, chains)
-        release_memory()
-    watched = jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
-    main_sd = watched.main_sd[:, ::SPARSE]
-    return {**watched.hyperparameters, "main_mean": watched.main_mean, "main_sd": main_sd}
+def _place(attempt: int, phase: Phase) -> int:
+    """A number for each phase of each attempt."""
+    return len(PHASES) * attempt + PHASES.index(phase)
 
 
-@partial(jax.jit, compiler_options=SINGLE_THREAD)
-def watch(target: Target, positions: Float[Array, "s D"]) -> Watched:
-    """What is kept of each of many draws, with the standard deviations of every few."""
-    spread = jnp.arange(len(positions)) % SPARSE == 0
-    return jax.lax.map(lambda draw: target.watch(*draw), (positions, spread))
+def _statistics(stretches: list[Stretch]) -> dict[str, Float[np.ndarray, "c i"]]:
+    return {
+        name: np.stack([stretch.statistics[name] for stretch in stretches])
+        for name in stretches[0].statistics
+    }
 
 
-def _gradients(job: Job, stretch: Stretch) -> int:
-    swaps = stretch.steps.size if job.rivals and job.target.prior.selects else 0
-    return int(np.sum(stretch.steps)) + swaps
-
-
-def _statistics(stretch: Stretch) -> dict[str, np.ndarray]:
-    names = ("log_density", "acceptance", "divergent", "steps")
-    return {name: getattr(stretch, name).swapaxes(0, 1) for name in names}
-
-
-def _compact(values: np.ndarray, p: int) -> np.ndarray:
-    wide = values.ndim == 3 and p >= SINGLE_FROM
-    return values.astype(np.float32) if wide else values
+def _gradients(statistics: Mapping[str, np.ndarray]) -> int:
+    return int(np.sum(statistics["steps"]))

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from interplay._support.interrupt import noting_interrupts
+from interplay._support.parallel import Workers, workers
 from interplay.data.design import Design
 from interplay.inference import checkpoint as files
-from interplay.inference import convergence
+from interplay.inference import stopping
 from interplay.inference.diagnostics import (
     BAD_DIVERGENCES,
     ConvergenceWarning,
@@ -20,31 +22,18 @@ from interplay.inference.diagnostics import (
     disputed,
 )
 from interplay.inference.draws import Draws
-from interplay.inference.interrupt import noting_interrupts
+from interplay.inference.moves.hmc import HMC
 from interplay.inference.progress import Report, Stage, reporting, silent
-from interplay.inference.rivals import rivals
-from interplay.inference.rounding import MOST as MOST_ROUNDING
-from interplay.inference.rounding import rounding
-from interplay.inference.run import (
-    Job,
-    State,
-    after_warm_up,
-    begin,
-    in_double_precision,
-    proceed,
-    warmup_length,
-)
-from interplay.inference.sampler import CHUNK, Lockstep, Sampler
-from interplay.inference.target import target
-from interplay.inference.threads import Workers, workers
+from interplay.inference.rounding import MOST_ROUNDING, rounding_error
+from interplay.inference.run import CHUNK, Job, State, after_warm_up, begin, in_double_precision, proceed
+from interplay.model.families import Family, Gaussian
 from interplay.model.priors.base import Prior
-from interplay.precision import double_precision
 
 MAX_DRAWS = 8000
 """Draws of each chain after which sampling ends, converged or not."""
 
 TRIAL = 8 * CHUNK
-"""Draws of each chain after which a run that looks wrong is begun anew, once."""
+"""Draws of each chain after which a run that looks wrong is restarted, once."""
 
 TRIAL_R_HAT = 1.1
 """R-hat from which it looks wrong then."""
@@ -52,22 +41,20 @@ TRIAL_R_HAT = 1.1
 STEADY = 25
 """Iterations of warm-up after which the noise of the chains is not just where they passed by."""
 
-ANEW = (
-    "The chains disagreed or diverged at first, so the run was begun anew from other sets of variables,"
+RESTARTED = (
+    "The chains disagreed or diverged at first, so the run was restarted from other sets of variables,"
     " with a smaller step and a longer warm-up."
 )
-PRECISELY = "The noise is small beside the response, so the run was begun anew in double precision."
+IN_DOUBLE_PRECISION = "The noise is small beside the response, so the run was restarted in double precision."
 """What was changed on the way because something looked wrong."""
 
-STATISTICS = ("log_density", "acceptance", "divergent", "steps")
 
-
-@double_precision
 def sample(
     design: Design,
     prior: Prior,
     *,
-    sampler: Sampler | None = None,
+    family: Family | None = None,
+    sampler: HMC | None = None,
     draws: int | None = None,
     max_draws: int = MAX_DRAWS,
     max_seconds: float | int | None = None,
@@ -81,12 +68,14 @@ def sample(
     ----------
     design, prior
         The data and what is believed.
+    family
+        The likelihood; by default `Gaussian()`.
     sampler
-        How chains move; by default `Lockstep()`.
+        Settings of the sampler; by default `HMC()`.
     draws
         Draws of each chain; by default, as many as it takes until R-hat is at most 1.01 and the effective
-        sample sizes are at least 400 for σ, η1, η2, η3, the conditional mean of every main effect, and log κ
-        of the variables that matter.
+        sample sizes are at least 400 for every hyperparameter, the conditional mean of every main effect,
+        and log κ of the variables that matter.
     max_draws, max_seconds
         When to end without convergence: draws of each chain, where `draws` is not given, and wall time.
     seed
@@ -104,49 +93,55 @@ def sample(
     """
     _check(draws, max_draws, max_seconds)
     began = time.monotonic()
-    with noting_interrupts() as heed, workers() as crew, reporting(progress) as report:
-        job = Job(design, target(design, prior), rivals(design), sampler or Lockstep(), seed)
+    with (
+        noting_interrupts() as raise_if_interrupted,
+        workers(files.BLAS_THREADS) as pool,
+        reporting(progress) as report,
+    ):
+        job = Job.of(design, prior, family or Gaussian(), sampler or HMC(), seed)
         path = None if checkpoint is None else Path(checkpoint).expanduser()
         identity = files.identity(job) if path else {}
         state = files.read(path, identity) if path else None
-        if state is not None and state.precise:
-            job = job.precisely()
+        if state is not None and state.double_precision:
+            job = job.in_double_precision()
         before = state.seconds if state else 0.0
         limit = draws or max_draws
-        judge = convergence.Judge(design, crew)
+        monitor = stopping.ConvergenceMonitor(design, pool)
         ending: Ending | None = None
         drawn = state
         try:
             if state is None:
                 report(Stage("start", 0.0))
-                state = begin(job, 0, crew)
+                state = begin(job, 0, pool)
             while ending is None:
-                heed()
-                ending = _ending(judge, _first(state, limit), draws, max_draws, max_seconds)
+                raise_if_interrupted()
+                ending = _ending(monitor, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
-                    drawn = state if state.kept else drawn
-                    job, state = _next(job, state, max_seconds, crew)
+                    drawn = state if len(state.trace) else drawn
+                    job, state = _next(job, state, max_seconds, pool)
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, identity, state)
                     _tell(report, job, _first(state, limit), draws, max_draws)
         except KeyboardInterrupt:
-            # A run that was begun anew may have nothing yet, where the first attempt had.
-            state = state if state is not None and state.kept else drawn
-            if state is None or not state.kept:
+            # A run that was restarted may have nothing yet, where the first attempt had.
+            state = state if state is not None and len(state.trace) else drawn
+            if state is None or not len(state.trace):
                 raise
             ending = "interrupted"
         report(Stage("checking", 1.0))
         state = _first(state, limit)
-        result = _diagnosed(job, judge, state, ending)
+        result = _diagnosed(job, monitor, state, ending)
     if result.verdict != "trust":
         warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=_outside())
-    hyperparameters = {
-        name: values
-        for name, values in state.kept.items()
-        if name not in STATISTICS and not name.startswith("main_")
+    trace = state.trace
+    statistics = {
+        "log_density": trace.log_density,
+        **trace.statistics,
+        "divergent": trace.statistics["divergent"] > 0,
+        "steps": trace.statistics["steps"].astype(int),
     }
-    return Draws(hyperparameters, {name: state.kept[name] for name in STATISTICS}), result
+    return Draws(trace.hyperparameters, statistics), result
 
 
 def _outside() -> int:
@@ -162,37 +157,41 @@ def _outside() -> int:
 
 def _first(state: State, limit: int) -> State:
     # Chunks are always whole, so that a run that stops can go on as if it had not, and are cut here.
-    if not state.kept:
+    if not len(state.trace):
         return state
-    return replace(state, iteration=min(state.iteration, limit), kept=state.kept.first(limit))
+    return replace(state, iteration=min(state.iteration, limit), trace=state.trace.first(limit))
 
 
-def _next(job: Job, state: State, max_seconds: float | int | None, crew: Workers) -> tuple[Job, State]:
+def _next(job: Job, state: State, max_seconds: float | int | None, pool: Workers) -> tuple[Job, State]:
     late = max_seconds is not None and state.seconds > max_seconds
     if state.phase == "warm-up" and late:
-        return job, after_warm_up(state)
-    if not state.kept and not late:
-        moved = rounding(job.design, job.target, state.positions)
-        if moved > MOST_ROUNDING and job.target.single:
+        return job, after_warm_up(job, state)
+    if not len(state.trace) and not late:
+        moved = rounding_error(job.posterior, state.positions)
+        if moved > MOST_ROUNDING and job.posterior.engine.single_precision:
             return in_double_precision(job, state)
         if moved > MOST_ROUNDING and state.iteration >= STEADY:
-            state = after_warm_up(state)
+            state = after_warm_up(job, state)
         state = replace(state, rounding=moved)
     if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
-        anew = begin(job, 1, crew)
-        return job, replace(anew, gradients=state.gradients, precise=state.precise)
-    return job, proceed(job, state, crew)
+        restarted = begin(job, 1, pool)
+        return job, replace(restarted, gradients=state.gradients, double_precision=state.double_precision)
+    return job, proceed(job, state, pool)
 
 
 def _ending(
-    judge: convergence.Judge, state: State, draws: int | None, max_draws: int, max_seconds: float | int | None
+    monitor: stopping.ConvergenceMonitor,
+    state: State,
+    draws: int | None,
+    max_draws: int,
+    max_seconds: float | int | None,
 ) -> Ending | None:
-    if state.phase != "sampling" or not state.kept:
+    if state.phase != "sampling" or not len(state.trace):
         return None
     if state.rounding > MOST_ROUNDING:
         return "rounding"
     if draws is None:
-        if judge.converged(state.kept) and not _torn(state):
+        if monitor.converged(state.trace) and not _chains_disagree(state):
             return "converged"
         if state.iteration >= max_draws:
             return "max_draws"
@@ -204,22 +203,25 @@ def _ending(
 
 
 def _looks_wrong(state: State) -> bool:
-    quick = convergence.scales(state.kept)
-    many = state.kept["divergent"].mean() > BAD_DIVERGENCES
-    return bool(many or _torn(state) or quick["r_hat"].max() > TRIAL_R_HAT)
+    quick = stopping.scales(state.trace)
+    many = state.trace.statistics["divergent"].mean() > BAD_DIVERGENCES
+    return bool(many or _chains_disagree(state) or quick["r_hat"].max() > TRIAL_R_HAT)
 
 
-def _torn(state: State) -> bool:
-    return len(disputed(state.kept["main_mean"], state.kept["main_sd"])) > 0
+def _chains_disagree(state: State) -> bool:
+    return len(disputed(state.trace.main_mean, state.trace.main_sd)) > 0
 
 
-def _diagnosed(job: Job, judge: convergence.Judge, state: State, ending: Ending) -> Diagnostics:
+def _diagnosed(job: Job, monitor: stopping.ConvergenceMonitor, state: State, ending: Ending) -> Diagnostics:
     return diagnose(
-        state.kept,
-        judge.table(state.kept),
-        tuple(job.design.labels),
+        state.trace,
+        monitor.table(state.trace),
+        tuple(job.posterior.design.labels),
         ended=ending,
-        remedies=(*([PRECISELY] if state.precise else []), *([ANEW] if state.attempt else [])),
+        remedies=(
+            *([IN_DOUBLE_PRECISION] if state.double_precision else []),
+            *([RESTARTED] if state.attempt else []),
+        ),
         rounding=state.rounding,
         gradients=state.gradients,
         seconds=state.seconds,
@@ -230,14 +232,14 @@ def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: 
     if report is silent:
         return
     if state.phase == "warm-up":
-        report(Stage("warm-up", state.iteration / max(warmup_length(job, state.attempt), 1)))
+        report(Stage("warm-up", state.iteration / max(job.warmup_length(state.attempt), 1)))
         return
-    if not state.kept:
+    if not len(state.trace):
         return
-    quick = convergence.scales(state.kept)
+    quick = stopping.scales(state.trace)
     ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
     share = state.iteration / (draws or max_draws)
-    done = share if draws else max(share, float(np.nan_to_num(min(ess / convergence.ESS, 0.99))))
+    done = share if draws else max(share, float(np.nan_to_num(min(ess / stopping.ESS, 0.99))))
     report(
         Stage(
             "sampling",
@@ -246,7 +248,7 @@ def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: 
             job.sampler.chains,
             float(quick["r_hat"].max()),
             ess,
-            int(state.kept["divergent"].sum()),
+            int(state.trace.statistics["divergent"].sum()),
             state.seconds * (1 - done) / done if done > 0.05 else None,
         )
     )

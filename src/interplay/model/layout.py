@@ -1,19 +1,19 @@
 """Which columns a variable owns, and the features whose inner products are powers of its kernel."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from interplay.data.design import Design
-from interplay.model.trees import Leaf, record
 
 
-@record("has_factors", "pairs")
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The columns of a design as the kernel sees them.
+
+    Levels and squares may have leading axes, for several sets of columns side by side.
 
     Parameters
     ----------
@@ -23,60 +23,61 @@ class Layout:
         Number of levels of the column's variable, 1 for a number, (d,).
     square
         1 where the column has a quadratic term (numbers), 0 elsewhere, (d,).
-    pair_columns
-        Columns of every product that belongs to one of the prior's named pairs, (q, 2).
-    pair_of_product
-        Which of the named pairs each product belongs to, (q,).
-    has_factors
-        Whether any variable has levels.
-    pairs
-        The named pairs of variables.
     """
 
-    owner: Leaf
-    levels: Leaf
-    square: Leaf
-    pair_columns: Leaf
-    pair_of_product: Leaf
-    has_factors: bool
-    pairs: tuple[tuple[int, int], ...]
+    owner: Int[np.ndarray, " d"]
+    levels: Float[np.ndarray, "*b d"]
+    square: Float[np.ndarray, "*b d"]
 
-    @property
-    def effect_scale(self) -> Float[Array, " d"]:
+    @classmethod
+    def of(cls, design: Design) -> "Layout":
+        """Read the layout off a design."""
+        widths = [variable.stop - variable.start for variable in design.variables]
+        levels = np.repeat([float(max(len(variable.levels), 1)) for variable in design.variables], widths)
+        square = np.repeat([float(variable.squares) for variable in design.variables], widths)
+        return cls(np.asarray(design.owner, dtype=np.intp), levels, square)
+
+    @cached_property
+    def has_factors(self) -> bool:
+        """Whether any variable has levels."""
+        return bool(np.any(self.levels > 1))
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every variable has just one column, so that columns and variables are the same."""
+        return bool(self.owner.size == 0 or np.array_equal(self.owner, np.arange(self.owner.size)))
+
+    def by_column(self, values: Float[np.ndarray, "*s p"]) -> Float[np.ndarray, "*s d"]:
+        """Of values of the variables, that of each column's variable."""
+        return values if self.one_each and values.shape[-1] == self.owner.size else values[..., self.owner]
+
+    def by_variable(self, values: Float[np.ndarray, " d"], p: int) -> Float[np.ndarray, " p"]:
+        """Sum over the columns of each of p variables: the transpose of `by_column`."""
+        if self.one_each and p == self.owner.size:
+            return values
+        return np.bincount(self.owner, weights=values, minlength=p)
+
+    @cached_property
+    def effect_scale(self) -> Float[np.ndarray, "*b d"]:
         """The factor √(L/(L−1)) from a level's column to the feature of its effect, 1 for a number.
 
         The columns of a factor are √(L/(L−1)) (indicator − 1/L), with independent coefficients; the effect
         of level l is their inner product with the unit vector u_l, the row of that level.
         """
-        return jnp.where(self.levels > 1, jnp.sqrt(self.levels / jnp.maximum(self.levels - 1, 1)), 1.0)
+        return np.where(self.levels > 1, np.sqrt(self.levels / np.maximum(self.levels - 1, 1)), 1.0)
 
-    def taken(self, index: Int[Array, " h"]) -> "Layout":
-        """The layout of some of the columns; named pairs stay as they are."""
-        return replace(self, owner=self.owner[index], levels=self.levels[index], square=self.square[index])
+    def columns_of(self, variables: Bool[np.ndarray, " p"]) -> Bool[np.ndarray, " d"]:
+        """Which columns belong to the given variables."""
+        return variables[self.owner]
 
-
-def layout(design: Design, pairs: Sequence[tuple[int, int]] = ()) -> Layout:
-    """Read the layout off a design, for a prior with the given named pairs of variables."""
-    widths = [variable.stop - variable.start for variable in design.variables]
-    levels = np.repeat([max(len(variable.levels), 1) for variable in design.variables], widths)
-    square = np.repeat([float(variable.squares) for variable in design.variables], widths)
-    ranges = [range(variable.start, variable.stop) for variable in design.variables]
-    products = [(a, b, k) for k, (i, j) in enumerate(pairs) for a in ranges[i] for b in ranges[j]]
-    indices = np.array(products, dtype=np.int32).reshape(-1, 3)
-    return Layout(
-        owner=jnp.asarray(design.owner, dtype=jnp.int32),
-        levels=jnp.asarray(levels, dtype=jnp.float64),
-        square=jnp.asarray(square, dtype=jnp.float64),
-        pair_columns=jnp.asarray(indices[:, :2]),
-        pair_of_product=jnp.asarray(indices[:, 2]),
-        has_factors=bool(np.any(levels > 1)),
-        pairs=tuple(pairs),
-    )
+    def taken(self, columns: Int[np.ndarray, " h"]) -> "Layout":
+        """The layout of some of the columns, whose variables keep their numbers."""
+        return Layout(self.owner[columns], self.levels[columns], self.square[columns])
 
 
 def power(
-    x: Float[Array, "a b"], levels: Float[Array, "#a b"] | Float[Array, "a #b"], k: int, *, has_factors: bool
-) -> Float[Array, "a b"]:
+    x: Float[np.ndarray, "*b n d"], levels: Float[np.ndarray, "*b d"], k: int
+) -> Float[np.ndarray, "*b n d"]:
     """Features of each column whose inner product over a variable is ⟨x_g, x̃_g⟩^k.
 
     For a number this is x^k. The rows of a factor have unit norm and inner product ρ = −1/(L−1) between
@@ -85,10 +86,10 @@ def power(
     """
     if k == 1:
         return x
-    if not has_factors:
-        return x**k
-    L = jnp.maximum(levels, 2.0).astype(x.dtype)
+    if levels.max(initial=1.0) <= 1.0:
+        return x * x if k == 2 else x**k
+    L = np.maximum(levels, 2.0)[..., None, :]
     rho = (-1.0 / (L - 1.0)) ** k
-    slope = jnp.sqrt((1.0 - rho) * (L - 1.0) / L)
-    shift = jnp.sqrt(jnp.maximum(1.0 - rho + L * rho, 0.0)) / L
-    return jnp.where(levels > 1, slope * x + jnp.where(x == 0, 0.0, shift), x**k)
+    slope = np.sqrt((1.0 - rho) * (L - 1.0) / L).astype(x.dtype)
+    shift = (np.sqrt(np.maximum(1.0 - rho + L * rho, 0.0)) / L).astype(x.dtype)
+    return np.where(levels[..., None, :] > 1, slope * x + np.where(x == 0, x, shift), x**k)

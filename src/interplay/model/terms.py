@@ -1,23 +1,23 @@
 """Terms: which coefficients are meant, their features on the data and their prior covariance."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Bool, Float, Int
 
 from interplay.data.design import Design
 from interplay.data.errors import DataError, nearest
 from interplay.model.layout import Layout
-from interplay.model.trees import Leaf, record
-from interplay.model.variances import Variances, term_variances
+from interplay.model.term_variances import term_variances
+from interplay.model.variances import Variances
 
 Term = tuple[int, ...]
 """Columns of the design, sorted: () intercept, (i,) main effect, (i, j) interaction, (i, i) square."""
 
 
-@record()
+@dataclass(frozen=True, eq=False)
 class Terms:
     """A list of terms as arrays.
 
@@ -29,47 +29,61 @@ class Terms:
         Whether the term is the square of its one column, (t,).
     """
 
-    columns: Leaf
-    square: Leaf
+    columns: Int[np.ndarray, "t q"]
+    square: Bool[np.ndarray, " t"]
+
+    def __len__(self) -> int:
+        return len(self.square)
 
 
 def as_arrays(terms: Sequence[Term]) -> Terms:
     """Turn a list of terms into arrays."""
     width = max((len(term) for term in terms), default=1) or 1
-    columns = np.full((len(terms), width), -1, dtype=np.int32)
+    columns = np.full((len(terms), width), -1, dtype=np.intp)
     square = np.zeros(len(terms), dtype=bool)
     for row, term in enumerate(tuple(sorted(term)) for term in terms):
         square[row] = is_square(term)
         distinct = term[:1] if square[row] else term
         columns[row, : len(distinct)] = distinct
-    return Terms(columns=jnp.asarray(columns), square=jnp.asarray(square))
+    return Terms(columns, square)
 
 
-def term_features(X: Float[Array, "n d"], layout: Layout, terms: Terms) -> Float[Array, "n t"]:
-    """The features Φ_E of the terms on the rows of X: products of columns."""
-    return column_products(X * layout.effect_scale.astype(X.dtype), terms)
+def term_features(X: Float[np.ndarray, "n d"], layout: Layout, terms: Terms) -> Float[np.ndarray, "n t"]:
+    """The features Φ_E of the terms on the rows of X: products of columns, in Fortran order."""
+    return column_products(X, terms, layout.effect_scale)
 
 
-def column_products(X: Float[Array, "n d"], terms: Terms) -> Float[Array, "n t"]:
+def column_products(
+    X: Float[np.ndarray, "n d"], terms: Terms, scale: Float[np.ndarray, " d"] | None = None
+) -> Float[np.ndarray, "n t"]:
     """The product of each term's columns: the explicit features, of independent coefficients."""
-    products = jnp.prod(jnp.where(terms.columns >= 0, X[:, terms.columns], 1.0), axis=2)
-    return jnp.where(terms.square, products**2, products)
+    # Rows of the transpose are columns in Fortran order, which is what LAPACK takes.
+    rows = np.ones((len(terms), len(X)))
+    for place in range(terms.columns.shape[1]):
+        used = terms.columns[:, place] >= 0
+        columns = terms.columns[used, place]
+        values = X.T[columns]
+        if scale is not None:
+            values = values * scale[columns, None]
+        rows[used] *= values
+    rows[terms.square] **= 2
+    return rows.T
 
 
-def marginal_prior(variances: Variances, layout: Layout, terms: Terms) -> Float[Array, " t"]:
+def marginal_prior(variances: Variances, layout: Layout, terms: Terms) -> Float[np.ndarray, "*s t"]:
     """Prior variance of each term: every level of a factor has the variance of its variable."""
-    variables = jnp.where(terms.columns >= 0, layout.owner[terms.columns], -1)
+    variables = np.where(terms.columns >= 0, layout.owner[terms.columns], -1)
     return term_variances(variances, variables, terms.square)
 
 
-def joint_prior(variances: Variances, layout: Layout, terms: Terms) -> Float[Array, "t t"]:
+def joint_prior(variances: Variances, layout: Layout, terms: Terms) -> Float[np.ndarray, "t t"]:
     """Prior covariance of the terms: diagonal but for the levels of one factor, which sum to zero."""
     left, right = terms.columns[:, None, :], terms.columns[None, :, :]
-    owner = jnp.where(left >= 0, layout.owner[left], -1), jnp.where(right >= 0, layout.owner[right], -2)
-    between_levels = -1.0 / jnp.maximum(layout.levels[left] - 1.0, 1.0)
-    cosine = jnp.where(left == right, 1.0, jnp.where(owner[0] == owner[1], between_levels, 0.0))
+    owner = np.where(left >= 0, layout.owner[left], -1), np.where(right >= 0, layout.owner[right], -2)
+    between_levels = -1.0 / np.maximum(layout.levels[left] - 1.0, 1.0)
+    cosine = np.where(left == right, 1.0, np.where(owner[0] == owner[1], between_levels, 0.0))
     same_kind = terms.square[:, None] == terms.square[None, :]
-    return marginal_prior(variances, layout, terms)[:, None] * jnp.prod(cosine, axis=2) * same_kind
+    return marginal_prior(variances, layout, terms)[:, None] * np.prod(cosine, axis=2) * same_kind
 
 
 def is_square(term: Term) -> bool:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from interplay.data.variable import Variable
 from interplay.inference.diagnostics import Diagnostics
-from interplay.model.polynomial import TwoWayKernel
+from interplay.model.families import Family, Gaussian
+from interplay.model.paper_kernels import TwoWayKernel
 from interplay.model.priors import SKIM, BlockDegree, TwoWay
 from interplay.results.provenance import Provenance
 
@@ -18,6 +19,9 @@ CLASSES: dict[str, type] = {
     cls.__name__: cls for cls in (SKIM, BlockDegree, TwoWay, TwoWayKernel, Variable, Diagnostics, Provenance)
 }
 """The records that a file may hold; a name beside these is refused, and nothing is ever imported for one."""
+
+FAMILIES: dict[str, Any] = {"gaussian": Gaussian}
+"""The families that a file may hold, by their short names."""
 
 
 def to_text(value: Any) -> str:
@@ -60,6 +64,10 @@ def _encoded(value: Any) -> Any:
             return {"is": "table", "dtypes": kinds, "columns": [_encoded(value[n].tolist()) for n in value]}
         case Mapping():
             return {"is": "mapping", "items": {str(key): _encoded(item) for key, item in value.items()}}
+        case Family() if FAMILIES.get(value.name) is type(value):
+            names = [field.name for field in fields(FAMILIES[value.name])]
+            settings = {name: _encoded(getattr(value, name)) for name in names}
+            return {"is": "family", "name": value.name, "settings": settings}
         case _ if is_dataclass(value) and CLASSES.get(type(value).__name__) is type(value):
             held = {field.name: _encoded(getattr(value, field.name)) for field in fields(value)}
             return {"is": "record", "class": type(value).__name__, "fields": held}
@@ -84,4 +92,6 @@ def _decoded(value: Any) -> Any:
             return {key: _decoded(item) for key, item in items.items()}
         case {"is": "record", "class": name, "fields": held} if name in CLASSES:
             return CLASSES[name](**{key: _decoded(item) for key, item in held.items()})
+        case {"is": "family", "name": name, "settings": settings} if name in FAMILIES:
+            return FAMILIES[name](**{key: _decoded(item) for key, item in settings.items()})
     raise ValueError(f"an entry with the keys {sorted(value)} is none that this version knows")

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interplay.inference.atomic import written_whole
+from interplay._support.files import written_whole
 from interplay.results.fit import Fit
 
 if TYPE_CHECKING:

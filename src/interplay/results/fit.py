@@ -1,13 +1,11 @@
 """The fit: draws and all that they were drawn from, with an answer to every question about them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -19,10 +17,11 @@ from interplay.effects.scale import natural_scale
 from interplay.effects.selection import Rule
 from interplay.inference.diagnostics import Diagnostics
 from interplay.inference.draws import Draws
-from interplay.model.marginal import engine
+from interplay.model.engines import choose_engine
+from interplay.model.families import Family, Gaussian
 from interplay.model.priors.base import Prior
 from interplay.model.terms import label
-from interplay.precision import double_precision
+from interplay.results.effect_store import EffectStore
 from interplay.results.joint import Joint
 from interplay.results.prediction import draws, intervals, observations
 from interplay.results.provenance import Provenance
@@ -61,6 +60,8 @@ class Fit:
         How the sampler was called, in plain values.
     provenance
         Versions, seed, data and time.
+    family
+        The likelihood.
     """
 
     design: Design
@@ -69,12 +70,28 @@ class Fit:
     diagnostics: Diagnostics
     settings: Mapping[str, Any]
     provenance: Provenance
+    family: Family = field(default_factory=Gaussian)
 
     @cached_property
     def conditional(self) -> Conditional:
         """The posterior given each of the draws that answers use."""
-        most = min(ANSWERS, max(100, NUMBERS // self.design.d))
-        return _conditional(self.design, self.prior, self.draws.stacked(most))
+        parameters, count = self._parameters, len(self.observation_variance)
+        working = tuple(
+            self.family.working({k: np.asarray(v[s]) for k, v in parameters.items()}, self.design)
+            for s in range(count)
+        )
+        variances = self.prior.variances(parameters, self.design.p)
+        return Conditional(choose_engine(self.design, self.prior), variances, working)
+
+    @cached_property
+    def observation_variance(self) -> Float[np.ndarray, " s"]:
+        """Variance of a new observation of weight one given the linear predictor, in each draw used."""
+        return self.family.observation_variance(self._parameters)
+
+    @cached_property
+    def store(self) -> EffectStore:
+        """The effects that were worked out so far, which a file keeps too."""
+        return EffectStore()
 
     def effects(
         self,
@@ -195,7 +212,7 @@ class Fit:
             Seed or generator.
         """
         random = np.random.default_rng(random_state)
-        return draws(self._observations(rows), len(self.conditional.sigma), size, random)
+        return draws(self._observations(rows), len(self.conditional), size, random)
 
     def r2(self) -> Float[np.ndarray, " s"]:
         """Bayesian R², one value for each draw: var f / (var f + σ²).
@@ -262,31 +279,32 @@ class Fit:
         return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is cached: 64-bit JAX arrays do not survive where JAX has 32 bits.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        # Without the factors, which are large and quickly computed again.
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"store": self.store}
 
     @cached_property
     def _requests(self) -> Requests:
-        return Requests(self.design, self.prior.quadratic, self.conditional)
+        return Requests(self.design, self.prior.quadratic, self.conditional, self.store)
 
     def _table(self, posterior: Posterior, probability: float, rule: Rule, q: float) -> pd.DataFrame:
-        asked = {label(term, self.design) for term in posterior.terms}
+        names = {label(term, self.design) for term in posterior.terms}
         judged = self._requests.with_mains(posterior) if rule == "paper" else posterior
         table = effect_table(
             self.design, judged.terms, judged.mixture, probability=probability, rule=rule, q=q
         )
-        return table[table["term"].isin(asked)].reset_index(drop=True)
+        return table[table["term"].isin(names)].reset_index(drop=True)
 
     def _observations(self, rows: Any) -> Iterator[Mixture]:
-        return observations(self.design, self.conditional, rows)
+        return observations(self.design, self.conditional, self.observation_variance, rows)
 
     @cached_property
     def _shares(self) -> Float[np.ndarray, "s 4"]:
-        return variance_shares(self.conditional, self.design)
+        return variance_shares(
+            self.conditional, self.design, self.observation_variance, quadratic=self.prior.quadratic
+        )
 
-
-@double_precision
-def _conditional(design: Design, prior: Prior, draws: Mapping[str, np.ndarray]) -> Conditional:
-    hyperparameters = {name: jnp.asarray(values, dtype=jnp.float64) for name, values in draws.items()}
-    variances = jax.vmap(lambda draw: prior.variances(draw, design.p))(hyperparameters)
-    return Conditional(engine(design, prior), variances, hyperparameters["sigma"])
+    @cached_property
+    def _parameters(self) -> dict[str, np.ndarray]:
+        """The draws that answers use."""
+        most = min(ANSWERS, max(100, NUMBERS // self.design.d))
+        return {name: np.asarray(v, dtype=np.float64) for name, v in self.draws.stacked(most).items()}

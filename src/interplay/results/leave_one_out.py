@@ -62,28 +62,30 @@ def leave_one_out(fit: Fit) -> LeaveOneOut:
     A row of weight w is left out with all its copies, and predicted with noise variance σ²/w.
     """
     design, conditional = fit.design, fit.conditional
-    weights = np.ones(design.n) if design.weights is None else design.weights
-    m, sd = conditional.predict(design.X)
-    sigma = np.asarray(conditional.sigma)[:, None]
-    noise = sigma**2 / weights
-    # A row that is fitted exactly has leverage 1, and others say nothing of it.
-    left = np.maximum(1.0 - sd**2 / noise, np.finfo(np.float64).eps)
-    residual = (design.y - m) / left
+    weights, sigma_sq = design.row_weights, fit.observation_variance[:, None]
+    noise = sigma_sq / weights
+    without, variance = conditional.leave_one_out()
+    # σ²/w over the variance is 1 − h. A row that is fitted exactly has leverage 1, and others say nothing
+    # of it; there rounding may leave less than nothing.
+    share = noise / variance
+    left = np.maximum(share, np.finfo(np.float64).eps)
+    residual = (design.y - without) * share / left
     spread = np.sqrt(noise / left)
-    copies = (weights - 1.0) * np.log(sigma)
+    # A row of weight w counts as w copies: the density of its w observations, not of their average.
+    copies = 0.5 * (weights - 1.0) * np.log(sigma_sq)
     log_likelihood = -0.5 * (residual / spread) ** 2 - np.log(spread) - copies
     log_weight, k = _smoothed(log_likelihood)
-    share = np.exp(log_weight)
+    importance = np.exp(log_weight)
     means = design.y - residual
-    mean = np.sum(share * means, axis=0)
-    variance = np.sum(share * (spread**2 + (means - mean) ** 2), axis=0)
+    mean = np.sum(importance * means, axis=0)
+    variance = np.sum(importance * (spread**2 + (means - mean) ** 2), axis=0)
     scale, centre = design.response_scale, design.response_centre
     table = pd.DataFrame(
         {
             "observed": centre + scale * design.y,
             "mean": centre + scale * mean,
             "sd": scale * np.sqrt(variance),
-            "probability": np.sum(share * ndtr(residual / spread), axis=0),
+            "probability": np.sum(importance * ndtr(residual / spread), axis=0),
             "k": k,
         }
     )

@@ -14,22 +14,25 @@ ROWS = 4096
 """Rows that are predicted at a time, which bounds the memory."""
 
 
-def observations(design: Design, conditional: Conditional, rows: Any) -> Iterator[Mixture]:
+def observations(
+    design: Design, conditional: Conditional, noise: Float[np.ndarray, " s"], rows: Any
+) -> Iterator[Mixture]:
     """The mixture over the draws of N(f(x), sd² + σ²), in units of the response, some rows at a time.
 
     Parameters
     ----------
     design, conditional
         The data, and the posterior given the draws.
+    noise
+        Variance σ² of an observation of weight one given the linear predictor, in each draw.
     rows
         New rows in any form that `interplay.design` takes.
     """
     X = encode(design, rows)
-    noise = np.asarray(conditional.sigma)[:, None]
     centre, scale = design.response_centre, design.response_scale
     for start in range(0, len(X), ROWS):
         means, sds = conditional.predict(X[start : start + ROWS])
-        yield Mixture(centre + scale * means, scale * np.sqrt(sds**2 + noise**2))
+        yield Mixture(centre + scale * means, scale * np.sqrt(sds**2 + noise[:, None]))
 
 
 def intervals(parts: Iterator[Mixture], probability: float) -> Float[np.ndarray, "m 2"]:

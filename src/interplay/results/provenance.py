@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.data.design import Design
 
-PACKAGES = ("interplay", "jax", "blackjax", "numpy")
+PACKAGES = ("interplay", "numpy", "scipy")
 """Packages whose versions can change the draws."""
 
 

@@ -1,7 +1,7 @@
 """Which effects a request means, and their posteriors, each worked out once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +10,10 @@ from jaxtyping import Bool
 from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
 from interplay.effects.mixture import Mixture
-from interplay.effects.search import strongest_pairs
 from interplay.effects.selection import FDR_CAP, Rule, select
+from interplay.effects.top_pairs import strongest_pairs
 from interplay.model.terms import Term, interactions, is_square, mains, parse, quadratics
+from interplay.results.effect_store import EffectStore
 
 MATTER, MOST = 0.2, 20
 """A variable matters if an effect of its own has at most this lfsr; of these the surest, at most so many."""
@@ -47,15 +48,18 @@ class Requests:
         Whether the prior has quadratic effects.
     conditional
         Posterior given the draws.
+    store
+        What was worked out before.
     """
 
     design: Design
     quadratic: bool
     conditional: Conditional
+    store: EffectStore = field(default_factory=EffectStore)
 
-    def posterior(self, asked: str | Labels | None, rule: Rule) -> Posterior:
+    def posterior(self, request: str | Labels | None, rule: Rule) -> Posterior:
         """What `interplay.results.fit.Fit.effects` describes."""
-        match asked:
+        match request:
             case None:
                 return joined(self._usual, self._paper_pairs) if rule == "paper" else self._usual
             case "mains":
@@ -65,23 +69,28 @@ class Requests:
             case "pairs":
                 return self._pairs()
             case str():
-                return self.exact(self.parsed([asked]))
-        return self.exact(self.parsed(asked))
+                return self.exact(self.parsed([request]))
+        return self.exact(self.parsed(request))
 
     def exact(self, terms: list[Term]) -> Posterior:
         """Posterior of the given terms."""
-        return Posterior(terms, Mixture(*self.conditional.effects(terms)))
+        new = self.store.missing(terms)
+        if new:
+            self.store.add(new, Mixture(*self.conditional.effects(new)))
+        return Posterior(terms, self.store.mixture(terms, len(self.conditional)))
 
     def strongest(self, size: int) -> Posterior:
         """Posterior of the strongest of all pairs."""
         if size < 1:
             raise ValueError(f"size={size!r}: expected how many pairs are wanted, at least 1.")
         # A search costs the same for one pair and for many, so a wider one is kept and cut.
-        searched = min((wide for wide in self._searches if wide >= size), default=max(size, SEARCHED))
-        if searched not in self._searches:
-            self._searches[searched] = Posterior(*strongest_pairs(self.conditional, self.design, searched))
-        found = self._searches[searched]
-        return found if size == searched else _subset(found, np.arange(len(found.terms)) < size)
+        searches = self.store.searches
+        searched = min((wide for wide in searches if wide >= size), default=max(size, SEARCHED))
+        if searched not in searches:
+            terms, mixture = strongest_pairs(self.conditional, self.design, searched)
+            self.store.add(terms, mixture)
+            searches[searched] = terms
+        return self.exact(searches[searched][:size])
 
     def with_mains(self, posterior: Posterior) -> Posterior:
         """Add the main effects of the columns in interactions and squares, where they are absent."""
@@ -109,8 +118,8 @@ class Requests:
         while (possible := _selectable(self.strongest(size))) > size / 2 and size < MOST_STRONGEST:
             size *= 2
         strong = self.strongest(max(STRONGEST, min(2 * possible, size)))
-        found = set(strong.terms)
-        among = [pair for pair in interactions(self.design, matter) if pair not in found]
+        present = set(strong.terms)
+        among = [pair for pair in interactions(self.design, matter) if pair not in present]
         return joined(self._own, strong, self.exact(among))
 
     @cached_property
@@ -128,10 +137,6 @@ class Requests:
         if (widths.sum() ** 2 - (widths**2).sum()) // 2 > ALL_PAIRS:
             return self.strongest(MANY_PAIRS)
         return self.exact(interactions(self.design, range(self.design.p)))
-
-    @cached_property
-    def _searches(self) -> dict[int, Posterior]:
-        return {}
 
 
 def joined(*parts: Posterior) -> Posterior:

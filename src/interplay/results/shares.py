@@ -1,23 +1,17 @@
 """How much of the response's variance each kind of effect makes up."""
 
-from functools import partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from interplay.data.design import Design
 from interplay.effects.conditional import Conditional
-from interplay.inference.threads import SINGLE_THREAD
-from interplay.model.marginal import Engine, Factor
-from interplay.model.terms import Terms, as_arrays, mains, quadratics
-from interplay.model.variances import Variances
-from interplay.precision import double_precision
+from interplay.model.engines.base import ConditionalPosterior
+from interplay.model.terms import as_arrays, mains, quadratics
 
 
-@double_precision
-def variance_shares(conditional: Conditional, design: Design) -> Float[np.ndarray, "s 4"]:
+def variance_shares(
+    conditional: Conditional, design: Design, noise: Float[np.ndarray, " s"], *, quadratic: bool
+) -> Float[np.ndarray, "s 4"]:
     """Shares of main effects, quadratic effects, interactions and noise in each draw, adding up to one.
 
         share of a part = cov(f_part, f) / (var f + σ²),    f = f_main + f_quadratic + f_interaction
@@ -32,37 +26,21 @@ def variance_shares(conditional: Conditional, design: Design) -> Float[np.ndarra
         Posterior given the draws.
     design
         The data.
+    noise
+        Variance σ² of an observation of weight one given the linear predictor, in each draw.
+    quadratic
+        Whether the prior has quadratic effects.
     """
-    weights = np.ones(design.n) if design.weights is None else design.weights
-    own = as_arrays(mains(design)), as_arrays(quadratics(design))
-    X, share = jnp.asarray(design.X), jnp.asarray(weights / weights.sum())
-    parts = conditional.over_draws(
-        lambda factors, variances: _covariances(conditional.engine, factors, variances, X, share, *own)
-    )
-    total = np.column_stack([parts, np.asarray(conditional.sigma) ** 2])
-    return total / total.sum(axis=1, keepdims=True)
+    share = design.row_weights / design.row_weights.sum()
+    main, square = as_arrays(mains(design)), as_arrays(quadratics(design) if quadratic else [])
 
-
-@partial(jax.jit, compiler_options=SINGLE_THREAD)
-def _covariances(
-    engine: Engine,
-    factors: Factor,
-    variances: Variances,
-    X: Float[Array, "n d"],
-    share: Float[Array, " n"],
-    main: Terms,
-    square: Terms,
-) -> Float[Array, "s 3"]:
-    """Covariance of each part of f with the whole, over the rows."""
-    # A level's column is √(L/(L−1)) times its part of ⟨x_g, u_l⟩: see `Layout.effect_scale`.
-    levels = X / engine.layout.effect_scale
-    squares = X[:, square.columns[:, 0]] ** 2
-
-    def one(draw: tuple[Factor, Variances]) -> Array:
-        whole = engine.predict(*draw, X)[0]
-        first = levels @ engine.effects(*draw, main)[0]
-        second = squares @ engine.effects(*draw, square)[0]
-        parts = jnp.stack([first, second, whole - first - second])
+    def covariances(posterior: ConditionalPosterior) -> Float[np.ndarray, " 3"]:
+        """Covariance of each part of f with the whole, over the rows."""
+        whole, first, second = posterior.fitted(), posterior.fitted_by(main), posterior.fitted_by(square)
+        parts = np.stack([first, second, whole - first - second])
         return parts @ (share * (whole - share @ whole))
 
-    return jax.lax.map(one, (factors, variances))
+    undefined = np.full(3, np.nan)
+    parts = [undefined if part is None else part for part in conditional.over_draws(covariances)]
+    total = np.column_stack([np.stack(parts), noise])
+    return total / total.sum(axis=1, keepdims=True)

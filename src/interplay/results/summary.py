@@ -10,6 +10,7 @@ import pandas as pd
 from interplay.data.design import Design
 from interplay.data.errors import quoted
 from interplay.inference.diagnostics import Diagnostics
+from interplay.model.families import Family, Gaussian
 from interplay.model.priors.base import Prior
 from interplay.results.fit import Fit
 
@@ -45,12 +46,18 @@ def as_html(fit: Fit) -> str:
 def _facts(fit: Fit) -> dict[str, str]:
     draws, diagnostics = fit.draws, fit.diagnostics
     seed = fit.provenance.seed
-    facts = {"model": _described(fit.prior), "data": _data(fit.design)}
+    facts = {"model": _model(fit), "data": _data(fit.design)}
     if fit.design.left_out:
         facts["left out"] = f"{quoted(fit.design.left_out)}, as they are constant"
     facts["draws"] = f"{draws.chains} chains × {draws.length} in {diagnostics.seconds:.3g} s, seed {seed}"
     facts["convergence"] = _convergence(diagnostics)
     return facts
+
+
+def _model(fit: Fit) -> str:
+    """The prior, and the family if it is not the usual one."""
+    prior = _described(fit.prior)
+    return prior if fit.family == Gaussian() else f"{prior}, {_described(fit.family)}"
 
 
 def _data(design: Design) -> str:
@@ -68,18 +75,18 @@ def _convergence(diagnostics: Diagnostics) -> str:
     return f"{diagnostics} {diagnostics.divergences} of the iterations diverged."
 
 
-def _described(prior: Prior) -> str:
-    """The prior's class, with those of its settings that are numbers and not at their defaults."""
+def _described(part: Prior | Family) -> str:
+    """The class of a prior or family, with those of its numeric settings that are not at their defaults."""
     settings: dict[str, object] = (
-        {field.name: field.default for field in fields(prior)} if is_dataclass(prior) else {}
+        {field.name: field.default for field in fields(part)} if is_dataclass(part) else {}
     )
-    values = {name: getattr(prior, name) for name in settings}
+    values = {name: getattr(part, name) for name in settings}
     changed = [
         f"{name}={value!r}"
         for name, value in values.items()
         if isinstance(value, Number) and value != settings[name]
     ]
-    return f"{type(prior).__name__}({', '.join(changed)})"
+    return f"{type(part).__name__}({', '.join(changed)})"
 
 
 def _heading(effects: pd.DataFrame) -> str:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from interplay._support.files import check_writable
 from interplay.app.cli.messages import say
 from interplay.data.errors import DataError
-from interplay.inference.atomic import check_writable
 
 STDIN = "-"
 

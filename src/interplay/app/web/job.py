@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from interplay.inference.atomic import written_whole
+from interplay._support.files import written_whole
 
 State = Literal["new", "queued", "running", "stopping", "stopped", "failed", "done"]
 

@@ -60,10 +60,7 @@ def planned(data: Path, title: str, fields: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _cost(made: Design, request: Request) -> Plan:
-    """The plan, which is the same for data of the same size.
-
-    A second plan would be wrong: what the first has compiled is there already, but not in a worker.
-    """
+    """The plan, which is the same for data of the same size, and is timed once."""
     key = (made.n, made.p, made.d, request.quadratic)
     with ONE_AT_A_TIME:
         if key not in _plans:

@@ -15,8 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from interplay._support.interrupt import noting_interrupts
 from interplay.app.web.job import Files, load, tell, write_json
-from interplay.inference.interrupt import noting_interrupts
 
 
 def main(folder: Path) -> None:

@@ -1,27 +1,54 @@
-"""The one abstract class: what a prior must be able to do."""
+"""What a prior must be able to do."""
 
 from abc import ABC, abstractmethod
-from numbers import Real
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key
+import numpy as np
+from jaxtyping import Bool, Float, Int
 
+from interplay.model.settings import Number
 from interplay.model.variances import Variances
 
-Number = float | int
+Vector = Float[np.ndarray, " k"]
 
-Position = dict[str, Array]
-"""An unconstrained point: what a sampler moves."""
+Hyperparameters = Mapping[str, np.ndarray]
+"""A position in the paper's symbols, `eta1`, `kappa`, …; arrays have the draws as leading axes."""
 
-Hyperparameters = dict[str, Array]
-"""The same point in the paper's symbols: `eta1`, `kappa`, `sigma`, …"""
+
+@dataclass(frozen=True)
+class Scale:
+    """What a prior measures effects by.
+
+    Parameters
+    ----------
+    n
+        Rows, the sum of their weights if they have any.
+    p
+        Variables.
+    log_noise
+        Log of the family's noise scale σ̃.
+    """
+
+    n: Number
+    p: int
+    log_noise: float | Float[np.ndarray, "*s"] = 0.0
+
+
+class PriorDensity(NamedTuple):
+    """A log density, its gradient, and its derivative by the log of the noise scale."""
+
+    value: float
+    gradient: Vector
+    by_log_noise: float
 
 
 class Prior(ABC):
-    """A prior over hyperparameters τ and the noise σ; given τ the coefficients are N(0, S).
+    """A prior over hyperparameters τ; given τ the coefficients are N(0, S).
 
-    A subclass is a frozen dataclass of its settings. `n` is the number of rows, the sum of their
-    weights if they have any, and `p` the number of variables.
+    A subclass is a frozen dataclass of its settings. τ is an unconstrained vector t; the noise is the
+    family's. Arrays t may have leading axes in `constrain` and in `position_of`.
     """
 
     @property
@@ -35,13 +62,8 @@ class Prior(ABC):
         """Whether there are quadratic effects."""
 
     @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of variables with a variance of their own."""
-        return ()
-
-    @property
-    def selects(self) -> bool:
-        """Whether each variable may matter or not, so that `expected` and `place` have a meaning."""
+    def has_local_scales(self) -> bool:
+        """Whether variables have coordinates of their own, so that each may matter or not."""
         return False
 
     @abstractmethod
@@ -49,25 +71,41 @@ class Prior(ABC):
         """Refuse, in words, a number of variables that the settings do not fit."""
 
     @abstractmethod
-    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
-        """Draw an unconstrained position from the prior."""
+    def coordinates(self, p: int) -> tuple[str, ...]:
+        """Names of the global coordinates of t, which come first."""
+
+    def local_coordinates(self, p: int) -> dict[str, Int[np.ndarray, " k"]]:
+        """Names of the blocks of local coordinates, after the global ones, and the variable of each."""
+        return {}
 
     @abstractmethod
-    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
-        """Log density of an unconstrained position, the Jacobian included, normalised."""
+    def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
+        """Draw t from the prior."""
 
     @abstractmethod
-    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
-        """The hyperparameters of a position; `sigma` is always among them."""
+    def log_density(self, t: Vector, scale: Scale) -> PriorDensity:
+        """Log density of t, the Jacobian included, normalised."""
 
-    def expected(self, p: int) -> float:
-        """Number of variables expected to matter, where the prior selects."""
+    @abstractmethod
+    def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
+        """The hyperparameters of t."""
+
+    @abstractmethod
+    def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:
+        """The prior variances S of all coefficients, given the hyperparameters."""
+
+    @abstractmethod
+    def pull_back(self, t: Vector, variances: Variances, derivative: Variances) -> Vector:
+        """From a derivative by the prior variances at t to one by t: the chain rule."""
+
+    def expected_mains_for(self, p: int) -> float:
+        """Number of variables expected to matter, where there are local scales."""
         return float(p)
 
-    def place(
-        self, included: Bool[Array, " p"], size: Float[Array, ""], sigma: Float[Array, ""], n: Number, p: int
-    ) -> Position:
-        """A position at which just the given variables matter, where the prior selects.
+    def position_of(
+        self, included: Bool[np.ndarray, "*s p"], size: Float[np.ndarray, "*s"], scale: Scale
+    ) -> Float[np.ndarray, "*s k"]:
+        """A position at which just the given variables matter, where there are local scales.
 
         Parameters
         ----------
@@ -75,41 +113,7 @@ class Prior(ABC):
             The variables that matter.
         size
             Prior standard deviation of their main effects.
-        sigma
-            Noise.
-        n, p
-            Rows and variables.
+        scale
+            Rows, variables and noise.
         """
-        raise NotImplementedError(f"{type(self).__name__} selects no variables: it has no such position.")
-
-    @abstractmethod
-    def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:
-        """The prior variances S of all coefficients, given the hyperparameters."""
-
-
-def product_form(hyperparameters: Hyperparameters, weights: Float[Array, " p"]) -> Variances:
-    """One component with weights w, orders η1², η2², … and squares η3² (Proposition 6.1)."""
-    eta = jnp.stack([hyperparameters["eta1"], hyperparameters["eta2"]])
-    if "eta_higher" in hyperparameters:
-        eta = jnp.concatenate([eta, hyperparameters["eta_higher"]])
-    return Variances(
-        intercept=hyperparameters["intercept_scale"] ** 2,
-        weights=weights[None],
-        orders=eta[None] ** 2,
-        squares=hyperparameters["eta3"][None] ** 2,
-    )
-
-
-def check_positive(owner: str, **settings: object) -> None:
-    """Refuse settings that are not positive numbers."""
-    for name, value in settings.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < float("inf"):
-            raise ValueError(f"{owner}({name}={value!r}): expected a positive, finite number.")
-
-
-def check_degree(owner: str, degree: object) -> None:
-    """Refuse a degree that is not a whole number from 2."""
-    if not isinstance(degree, int) or isinstance(degree, bool) or degree < 2:
-        raise ValueError(
-            f"{owner}(degree={degree!r}): expected a whole number: 2 for pairs, 3 for three-way, …"
-        )
+        raise TypeError(f"{type(self).__name__} has no local scales: all of its variables matter.")

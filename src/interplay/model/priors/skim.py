@@ -3,21 +3,13 @@
 from dataclasses import dataclass
 from typing import final
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key
+import numpy as np
+from jaxtyping import Bool, Float, Int
 
-from interplay.model.priors import distributions as dist
-from interplay.model.priors.base import (
-    Hyperparameters,
-    Number,
-    Position,
-    Prior,
-    check_degree,
-    check_positive,
-    product_form,
-)
-from interplay.model.variances import Variances
+from interplay.model import distributions as dist
+from interplay.model.priors.base import Hyperparameters, Prior, PriorDensity, Scale, Vector
+from interplay.model.settings import Number, check_degree, check_positive
+from interplay.model.variances import Scalar, Symmetric, Variances
 
 
 @final
@@ -27,12 +19,12 @@ class SKIM(Prior):
 
         m² ~ InvGamma(main_shape, main_scale)
         ξ_q², ψ² ~ InvGamma(interaction_shape, interaction_scale)
-        σ ~ N⁺(0, noise_scale)                        η1 ~ C⁺(0, φ),  φ = s / (p − s) σ / √n
-        λ_i ~ C⁺(0, 1)                                κ_i = m λ_i / √(m² + η1² λ_i²)
-        η2 = η1² ξ / m²,  η3 = η1² ψ / m²             η_q = (η1 / m)^q ξ_q for interactions of order q > 2
+        η1 ~ C⁺(0, φ),  φ = s / (p − s) σ̃ / √n        λ_i ~ C⁺(0, 1)
+        κ_i = m λ_i / √(m² + η1² λ_i²)                η2 = η1² ξ / m²,  η3 = η1² ψ / m²
+        η_q = (η1 / m)^q ξ_q for interactions of order q > 2
 
     and the prior variances η1² κ_i², η2² κ_i² κ_j² and η3² κ_i⁴ of mains, pairs and squares. The defaults
-    are the paper's, for data with unit scale.
+    are the paper's, for data with unit scale; σ̃ is the noise scale of the family.
 
     Parameters
     ----------
@@ -46,8 +38,6 @@ class SKIM(Prior):
         Inverse gamma prior of m², the squared size of main effects that matter.
     interaction_shape, interaction_scale
         Inverse gamma prior of ξ² and ψ², the squared size of interactions and quadratic effects.
-    noise_scale
-        Scale of the half-normal prior of the noise.
     intercept_scale
         Prior standard deviation of the intercept.
     """
@@ -59,7 +49,6 @@ class SKIM(Prior):
     main_scale: Number = 112.5
     interaction_shape: Number = 12.5
     interaction_scale: Number = 12.5
-    noise_scale: Number = 2.0
     intercept_scale: Number = 3.0
 
     def __post_init__(self) -> None:
@@ -70,11 +59,15 @@ class SKIM(Prior):
             main_scale=self.main_scale,
             interaction_shape=self.interaction_shape,
             interaction_scale=self.interaction_scale,
-            noise_scale=self.noise_scale,
             intercept_scale=self.intercept_scale,
         )
         if self.expected_mains is not None:
             check_positive("SKIM", expected_mains=self.expected_mains)
+
+    @property
+    def has_local_scales(self) -> bool:
+        """Each variable has its own λ_i."""
+        return True
 
     def check(self, p: int) -> None:
         """Refuse an expected number of main effects that is not below the number of variables."""
@@ -84,96 +77,136 @@ class SKIM(Prior):
                 f" variables expected to matter must be below {p}. Leave it out for {_default_mains(p):g}."
             )
 
-    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
-        """Draw an unconstrained position from the prior."""
-        keys = jax.random.split(key, 6)
-        log_sigma = dist.sample_half_normal(keys[0], self.noise_scale)
-        interaction = self.interaction_shape, self.interaction_scale
-        position = {
-            "log_sigma": log_sigma,
-            "log_m_sq": dist.sample_inverse_gamma(keys[1], self.main_shape, self.main_scale),
-            "log_xi_sq": dist.sample_inverse_gamma(keys[2], *interaction, (self.degree - 1,)),
-            "log_eta1": dist.sample_half_cauchy(keys[3], self._log_phi(log_sigma, n, p)),
-            "log_lam": dist.sample_half_cauchy(keys[4], jnp.zeros(()), (p,)),
-        }
-        if self.quadratic:
-            position["log_psi_sq"] = dist.sample_inverse_gamma(keys[5], *interaction)
-        return position
+    def coordinates(self, p: int) -> tuple[str, ...]:
+        """Log η1, log m², log ξ_q², and log ψ² where there are quadratic effects."""
+        interactions = [f"log_xi_sq{q}" for q in range(2, self.degree + 1)]
+        return ("log_eta1", "log_m_sq", *interactions, *(["log_psi_sq"] if self.quadratic else []))
 
-    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
-        """Log density of an unconstrained position."""
-        interaction = self.interaction_shape, self.interaction_scale
-        log_phi = self._log_phi(position["log_sigma"], n, p)
-        total = (
-            dist.half_normal(position["log_sigma"], self.noise_scale)
-            + dist.inverse_gamma(position["log_m_sq"], self.main_shape, self.main_scale)
-            + jnp.sum(dist.inverse_gamma(position["log_xi_sq"], *interaction))
-            + dist.half_cauchy(position["log_eta1"], log_phi)
-            + jnp.sum(dist.half_cauchy(position["log_lam"], jnp.zeros(())))
+    def local_coordinates(self, p: int) -> dict[str, Int[np.ndarray, " k"]]:
+        """Log λ of each variable."""
+        return {"log_lam": np.arange(p)}
+
+    def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
+        """Draw t from the prior."""
+        interactions = self.degree - 1 + self.quadratic
+        return np.concatenate(
+            [
+                dist.sample_half_cauchy(random, float(self._log_phi(scale)), 1),
+                dist.sample_inverse_gamma(random, self.main_shape, self.main_scale, 1),
+                dist.sample_inverse_gamma(
+                    random, self.interaction_shape, self.interaction_scale, interactions
+                ),
+                dist.sample_half_cauchy(random, 0.0, scale.p),
+            ]
         )
-        if self.quadratic:
-            total += dist.inverse_gamma(position["log_psi_sq"], *interaction)
-        return total
 
-    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
-        """The paper's symbols: `eta1 eta2 eta3 kappa intercept_scale sigma`, and `eta_higher` past pairs."""
-        log_ratio = position["log_eta1"] - 0.5 * position["log_m_sq"]
-        # κ_i² = (m/η1)² · sigmoid(2 log(λ_i η1/m)), which neither over- nor underflows early.
-        log_kappa = 0.5 * jax.nn.log_sigmoid(2.0 * (position["log_lam"] + log_ratio)) - log_ratio
-        orders = jnp.arange(2, self.degree + 1)
-        eta = jnp.exp(orders * log_ratio + 0.5 * position["log_xi_sq"])
+    def log_density(self, t: Vector, scale: Scale) -> PriorDensity:
+        """Log density of t."""
+        g = self._globals
+        eta1, by_eta1 = dist.half_cauchy(float(t[0]), float(self._log_phi(scale)))
+        m_sq, by_m_sq = dist.inverse_gamma(float(t[1]), self.main_shape, self.main_scale)
+        sizes, by_sizes = dist.inverse_gamma(t[2:g], self.interaction_shape, self.interaction_scale)
+        lam, by_lam = dist.half_cauchy(t[g:], 0.0)
+        value = float(eta1 + m_sq + np.sum(sizes) + np.sum(lam))
+        gradient = np.empty(t.size)
+        gradient[0], gradient[1] = by_eta1, by_m_sq
+        gradient[2:g], gradient[g:] = by_sizes, by_lam
+        return PriorDensity(value, gradient, -float(by_eta1))
+
+    def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
+        """The paper's symbols: `eta1 eta2 eta3 kappa intercept_scale`, and `eta_higher` past pairs."""
+        ratio = t[..., 0] - 0.5 * t[..., 1]
+        log_share = _log_share(t[..., self._globals :], ratio)
+        orders = np.arange(2, self.degree + 1)
+        eta = np.exp(orders * ratio[..., None] + 0.5 * t[..., 2 : self.degree + 1])
+        eta3 = (
+            np.exp(2.0 * ratio + 0.5 * t[..., self._globals - 1]) if self.quadratic else np.zeros(ratio.shape)
+        )
         hyperparameters = {
-            "eta1": jnp.exp(position["log_eta1"]),
-            "eta2": eta[0],
-            "eta3": jnp.exp(2.0 * log_ratio + 0.5 * position["log_psi_sq"])
-            if self.quadratic
-            else jnp.zeros(()),
-            "kappa": jnp.exp(log_kappa),
-            "intercept_scale": jnp.asarray(self.intercept_scale),
-            "sigma": jnp.exp(position["log_sigma"]),
+            "eta1": np.exp(t[..., 0]),
+            "eta2": eta[..., 0],
+            "eta3": eta3,
+            "kappa": np.exp(0.5 * log_share - ratio[..., None]),
+            "intercept_scale": np.full(ratio.shape, float(self.intercept_scale)),
         }
         if self.degree > 2:
-            hyperparameters["eta_higher"] = eta[1:]
-        return hyperparameters
+            hyperparameters["eta_higher"] = eta[..., 1:]
+        return {name: np.asarray(value) for name, value in hyperparameters.items()}
 
     def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:
-        """One component with weights κ²."""
+        """One component with weights κ², orders η1², η2², … and squares η3² (Proposition 6.1)."""
         return product_form(hyperparameters, hyperparameters["kappa"] ** 2)
 
-    @property
-    def selects(self) -> bool:
-        """Each variable has its own λ_i."""
-        return True
+    def pull_back(self, t: Vector, variances: Variances, derivative: Variances) -> Vector:
+        """By log η1, log m², log ξ_q², log ψ² and log λ.
 
-    def expected(self, p: int) -> float:
+        With r = log η1 − ½ log m², s_i = sigmoid(2(log λ_i + r)): w_i = s_i e^{−2r}, orders[0] = η1²,
+        orders[q−1] = e^{2qr + log ξ_q²} and squares = e^{4r + log ψ²}.
+        """
+        g = self._globals
+        (component,), (by,) = variances.symmetric, derivative.symmetric
+        ratio = t[0] - 0.5 * t[1]
+        # ∂ log w_i / ∂ log λ_i = 2 (1 − s_i), and ∂ log w_i / ∂ r = 2 (1 − s_i) − 2 = −2 s_i.
+        share = np.exp(_log_share(t[g:], ratio))
+        by_log_w = by.weights * component.weights
+        by_log_orders = by.orders * component.orders
+        by_log_squares = float(by.squares * component.squares)
+        powers = 2.0 * np.arange(2, self.degree + 1)
+        by_ratio = -2.0 * (share @ by_log_w) + powers @ by_log_orders[1:] + 4.0 * by_log_squares
+        gradient = np.empty(t.size)
+        gradient[0] = by_ratio + 2.0 * by_log_orders[0]
+        gradient[1] = -0.5 * by_ratio
+        gradient[2 : self.degree + 1] = by_log_orders[1:]
+        if self.quadratic:
+            gradient[g - 1] = by_log_squares
+        gradient[g:] = 2.0 * (1.0 - share) * by_log_w
+        return gradient
+
+    def expected_mains_for(self, p: int) -> float:
         """Number of variables expected to matter."""
         return _default_mains(p) if self.expected_mains is None else float(self.expected_mains)
 
-    def place(
-        self, included: Bool[Array, " p"], size: Float[Array, ""], sigma: Float[Array, ""], n: Number, p: int
-    ) -> Position:
+    def position_of(
+        self, included: Bool[np.ndarray, "*s p"], size: Float[np.ndarray, "*s"], scale: Scale
+    ) -> Float[np.ndarray, "*s k"]:
         """A position at which just the given variables matter, with η1 κ_i = size."""
-        log_sigma = jnp.log(sigma)
-        log_m_sq = jnp.log(self.main_scale / self.main_shape)
-        log_interaction = jnp.log(self.interaction_scale / self.interaction_shape)
-        log_eta1 = self._log_phi(log_sigma, n, p) + 1.5
-        share = jnp.clip(size**2 / jnp.exp(log_m_sq), 1e-6, 0.99)
+        m_sq = self.main_scale / self.main_shape
+        log_interaction = np.log(self.interaction_scale / self.interaction_shape)
+        log_eta1 = self._log_phi(scale) + 1.5
+        share = np.clip(np.asarray(size) ** 2 / m_sq, 1e-6, 0.99)
         # η1² κ² = m² sigmoid(2 log(λ η1 / m)) solved for λ.
-        log_active = 0.5 * (jnp.log(share) - jnp.log1p(-share) + log_m_sq) - log_eta1
-        position = {
-            "log_sigma": log_sigma,
-            "log_m_sq": log_m_sq,
-            "log_xi_sq": jnp.full(self.degree - 1, log_interaction),
-            "log_eta1": log_eta1,
-            "log_lam": jnp.where(included, log_active, -1.0),
-        }
-        if self.quadratic:
-            position["log_psi_sq"] = log_interaction
-        return position
+        log_active = 0.5 * (np.log(share) - np.log1p(-share) + np.log(m_sq)) - log_eta1
+        t = np.empty((*included.shape[:-1], self._globals + included.shape[-1]))
+        t[..., 0], t[..., 1] = log_eta1, np.log(m_sq)
+        t[..., 2 : self._globals] = log_interaction
+        t[..., self._globals :] = np.where(included, np.asarray(log_active)[..., None], -1.0)
+        return t
 
-    def _log_phi(self, log_sigma: Float[Array, ""], n: Number, p: int) -> Float[Array, ""]:
-        s = self.expected(p)
-        return jnp.log(s / (p - s)) + log_sigma - 0.5 * jnp.log(n)
+    @property
+    def _globals(self) -> int:
+        """Number of global coordinates."""
+        return 1 + self.degree + self.quadratic
+
+    def _log_phi(self, scale: Scale) -> Scalar:
+        s = self.expected_mains_for(scale.p)
+        return np.log(s / (scale.p - s)) + scale.log_noise - 0.5 * np.log(scale.n)
+
+
+def product_form(hyperparameters: Hyperparameters, weights: Float[np.ndarray, "*s p"]) -> Variances:
+    """One component with weights w, orders η1², η2², … and squares η3² (Proposition 6.1)."""
+    eta = np.stack([hyperparameters["eta1"], hyperparameters["eta2"]], axis=-1)
+    if "eta_higher" in hyperparameters:
+        eta = np.concatenate([eta, hyperparameters["eta_higher"]], axis=-1)
+    return Variances(
+        intercept=np.asarray(hyperparameters["intercept_scale"]) ** 2,
+        symmetric=(Symmetric(weights, eta**2, np.asarray(hyperparameters["eta3"]) ** 2),),
+        p=weights.shape[-1],
+    )
+
+
+def _log_share(log_lam: Float[np.ndarray, "*s p"], ratio: Scalar) -> np.ndarray:
+    """Log sigmoid(2 (log λ + r)), which is log η1²κ²/m², and neither over- nor underflows early."""
+    return -np.logaddexp(0.0, -2.0 * (log_lam + np.asarray(ratio)[..., None]))
 
 
 def _default_mains(p: int) -> float:

@@ -4,21 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Float
 
-from interplay.model.polynomial import TwoWayKernel
-from interplay.model.priors import distributions as dist
-from interplay.model.priors.base import Hyperparameters, Number, Position, Prior, check_positive
+from interplay.model.paper_kernels import TwoWayKernel
+from interplay.model.priors.base import Hyperparameters, Prior, PriorDensity, Scale, Vector
 from interplay.model.priors.decompose import decompose
-from interplay.model.variances import ROUNDING, Variances
+from interplay.model.settings import Number
+from interplay.model.variances import ROUNDING, Symmetric, Variances
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class TwoWay(Prior):
-    """Fixed prior variances, given as a two-way interaction kernel; only the noise is learned.
+    """Fixed prior variances, given as a two-way interaction kernel; only the family's noise is learned.
 
     The induced variances (Theorem 4.3) are
 
@@ -31,17 +30,13 @@ class TwoWay(Prior):
     ----------
     kernel
         The kernel of Definition 4.2.
-    noise_scale
-        Scale of the half-normal prior of the noise.
     """
 
     kernel: TwoWayKernel
-    noise_scale: Number = 2.0
 
     degree = 2
 
     def __post_init__(self) -> None:
-        check_positive("TwoWay", noise_scale=self.noise_scale)
         kernel, p = self.kernel, self.kernel.alpha_sq.size
         fits = {
             "lam": kernel.lam.ndim == 2 and kernel.lam.shape[1] == p,
@@ -83,7 +78,6 @@ class TwoWay(Prior):
         intercept: Number = 9.0,
         max_components: int = 4,
         max_named_pairs: int | None = None,
-        noise_scale: Number = 2.0,
     ) -> "TwoWay":
         """Find a kernel that induces the given prior variances, in O(p) per evaluation.
 
@@ -103,8 +97,6 @@ class TwoWay(Prior):
             Most polynomial components λ^(m) that may be used.
         max_named_pairs
             Most single pairs ν that may be used; by default 10 p.
-        noise_scale
-            Scale of the half-normal prior of the noise.
 
         Raises
         ------
@@ -136,7 +128,7 @@ class TwoWay(Prior):
             pairs=tuple(named),
             nu=tuple(named.values()),
         )
-        return cls(kernel, noise_scale)
+        return cls(kernel)
 
     @property
     def quadratic(self) -> bool:
@@ -144,11 +136,6 @@ class TwoWay(Prior):
         in_components = (self.kernel.lam**4).sum(axis=0)
         smallest = ROUNDING * (in_components + np.abs(self.kernel.psi_sq))
         return bool(np.any(self.kernel.psi_sq + in_components > smallest))
-
-    @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The single pairs."""
-        return self.kernel.pairs
 
     def check(self, p: int) -> None:
         """Refuse data with another number of variables."""
@@ -158,31 +145,40 @@ class TwoWay(Prior):
                 " Give one entry of lam, alpha_sq and psi_sq for each variable, in the order of the data."
             )
 
-    def sample(self, key: Key[Array, ""], n: Number, p: int) -> Position:
-        """Draw an unconstrained position from the prior."""
-        return {"log_sigma": dist.sample_half_normal(key, self.noise_scale)}
+    def coordinates(self, p: int) -> tuple[str, ...]:
+        """None: the variances are fixed."""
+        return ()
 
-    def log_density(self, position: Position, n: Number, p: int) -> Float[Array, ""]:
-        """Log density of an unconstrained position."""
-        return dist.half_normal(position["log_sigma"], self.noise_scale)
+    def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
+        """An empty vector."""
+        return np.zeros(0)
 
-    def constrain(self, position: Position, n: Number, p: int) -> Hyperparameters:
-        """The noise `sigma`, and the fixed `intercept_scale`."""
-        return {
-            "intercept_scale": jnp.sqrt(self.kernel.variance(())),
-            "sigma": jnp.exp(position["log_sigma"]),
-        }
+    def log_density(self, t: Vector, scale: Scale) -> PriorDensity:
+        """Zero."""
+        return PriorDensity(0.0, np.zeros(0), 0.0)
+
+    def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
+        """The fixed `intercept_scale`."""
+        return {"intercept_scale": np.full(t.shape[:-1], np.sqrt(self.kernel.variance(())))}
 
     def variances(self, hyperparameters: Hyperparameters, p: int) -> Variances:
         """The theorem's map: M1 components with orders (2, 2), and what stands beside them."""
-        count = len(self.kernel.lam)
+        intercept = np.asarray(hyperparameters["intercept_scale"]) ** 2
+
+        def every(values: np.ndarray) -> np.ndarray:
+            return np.broadcast_to(values, (*intercept.shape, *np.shape(values)))
+
+        two = every(np.full(2, 2.0))
         return Variances(
-            intercept=hyperparameters["intercept_scale"] ** 2,
-            weights=jnp.asarray(self.kernel.lam**2),
-            orders=jnp.full((count, 2), 2.0),
-            squares=jnp.ones(count),
-            mains=jnp.asarray(self.kernel.alpha_sq),
-            quadratics=jnp.asarray(self.kernel.psi_sq),
-            nu=jnp.asarray(self.kernel.nu, dtype=jnp.float64) if self.kernel.pairs else None,
+            intercept=intercept,
+            symmetric=tuple(Symmetric(every(lam**2), two, every(np.asarray(1.0))) for lam in self.kernel.lam),
+            mains=every(self.kernel.alpha_sq),
+            quadratics=every(self.kernel.psi_sq),
+            nu=every(np.array(self.kernel.nu, dtype=float)) if self.kernel.pairs else None,
             pairs=self.kernel.pairs,
+            p=p,
         )
+
+    def pull_back(self, t: Vector, variances: Variances, derivative: Variances) -> Vector:
+        """An empty vector."""
+        return np.zeros(0)

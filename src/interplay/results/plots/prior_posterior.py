@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-import jax
 import numpy as np
 import pandas as pd
 from scipy.stats import gaussian_kde
 
-from interplay.precision import double_precision
+from interplay.model.posterior import Posterior
 from interplay.results.fit import Fit
 from interplay.results.plots import quantities
 from interplay.results.plots.style import INK, SOFT, Axes, new_panels, short, tidy
@@ -40,12 +39,12 @@ def table(fit: Fit, names: Sequence[str] | None = None, random_state: int = 0) -
         `quantity value prior posterior`: a value of the quantity (κ, not its logarithm), and two kernel
         estimates of the density of its natural logarithm there.
     """
-    asked = quantities.names(fit, names)
+    chosen = quantities.names(fit, names)
     draws = fit.draws.stacked()
-    before = prior_draws(fit, asked, random_state)
-    after = {name: quantities.scale(draws, name, fit.design.names) for name in asked}
+    before = prior_draws(fit, chosen, random_state)
+    after = {name: quantities.scale(draws, name, fit.design.names) for name in chosen}
     parts = []
-    for name in asked:
+    for name in chosen:
         first, second = (np.log(values) for values in (before[name], after[name]))
         ends = np.quantile(first, [TAIL, 1.0 - TAIL])
         low, high = min(ends[0], second.min()), max(ends[1], second.max())
@@ -94,18 +93,17 @@ def draw(densities: pd.DataFrame, *, axes: Iterable[Axes] | None = None) -> np.n
     return panels
 
 
-@double_precision
 def prior_draws(fit: Fit, names: Sequence[str], seed: int) -> dict[str, np.ndarray]:
     """The quantities, κ without its logarithm, drawn from the prior."""
-    n, p = fit.design.total_weight, fit.design.p
-
-    def one(key: jax.Array) -> dict[str, jax.Array]:
-        drawn = fit.prior.constrain(fit.prior.sample(key, n, p), n, p)
-        return {name: quantities.scale(drawn, name, fit.design.names) for name in names}
-
+    posterior = Posterior(fit.design, fit.prior, fit.family, fit.conditional.engine)
+    random = np.random.default_rng(seed)
+    values: dict[str, list[float]] = {name: [] for name in names}
     # One draw at a time: a draw has as many numbers as there are variables, of which few are kept.
-    drawn = jax.jit(lambda keys: jax.lax.map(one, keys))(jax.random.split(jax.random.key(seed), SIZE))
-    return {name: np.asarray(values) for name, values in drawn.items()}
+    for _ in range(SIZE):
+        draw = posterior.constrain(posterior.sample_prior(random)[None])
+        for name in names:
+            values[name].append(float(quantities.scale(draw, name, fit.design.names)[0]))
+    return {name: np.array(numbers) for name, numbers in values.items()}
 
 
 def _density(values: np.ndarray, x: np.ndarray) -> np.ndarray:

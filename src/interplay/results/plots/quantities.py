@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from interplay.data.errors import DataError, nearest
-from interplay.inference.convergence import matter
+from interplay.inference.stopping import matter
 from interplay.results.fit import Fit
 
-GLOBALS = ("sigma", "eta1", "eta2", "eta3")
+GLOBALS = ("eta1", "eta2", "eta3")
+"""Global scales of a prior; those of the family come before them."""
 
 SYMBOLS = {"sigma": "σ", "eta1": "η1", "eta2": "η2", "eta3": "η3"}
 
@@ -28,19 +29,20 @@ def names(fit: Fit, asked: Sequence[str] | None = None) -> list[str]:
         Some of them; None for the global scales that vary, and κ of the variables that matter, six in all.
     """
     draws = fit.draws.hyperparameters
-    found = [name for name in GLOBALS if name in draws and np.ptp(draws[name]) > 0]
+    scales = [*_of_family(fit), *GLOBALS]
+    usual = [name for name in scales if name in draws and np.ptp(draws[name]) > 0]
     if "kappa" not in draws:
-        known = found
+        every = usual
     else:
-        known = [*found, *(f"log_kappa[{name}]" for name in fit.design.names)]
-        found += [f"log_kappa[{fit.design.names[k]}]" for k in matter(draws["kappa"])]
+        every = [*usual, *(f"log_kappa[{name}]" for name in fit.design.names)]
+        usual = usual + [f"log_kappa[{fit.design.names[k]}]" for k in matter(draws["kappa"])]
     if asked is None:
-        return found[:DEFAULT]
+        return usual[:DEFAULT]
     for name in asked:
-        if name not in known:
+        if name not in every:
             raise DataError(
-                f"There are no draws of {name!r}.{nearest(name, known)} Expected"
-                f" {', '.join(known[: len(GLOBALS)])} or 'log_kappa[NAME]' for a variable of a SKIM fit."
+                f"There are no draws of {name!r}.{nearest(name, every)} Expected"
+                f" {', '.join(every[: len(scales)])} or 'log_kappa[NAME]' for a variable of a SKIM fit."
             )
     return list(asked)
 
@@ -61,3 +63,8 @@ def scale(draws: Mapping[str, Any], name: str, variables: tuple[str, ...]) -> An
 def in_words(name: str) -> str:
     """The symbol of a quantity: σ, η1, log κ[bmi]."""
     return SYMBOLS.get(name, name.replace("log_kappa", "log κ"))
+
+
+def _of_family(fit: Fit) -> list[str]:
+    """Names of the family's parameters in tables: `sigma`."""
+    return list(fit.family.constrain(np.zeros((1, len(fit.family.parameters)))))

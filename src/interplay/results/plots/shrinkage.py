@@ -35,12 +35,12 @@ def table(fit: Fit, probability: float = 0.9) -> pd.DataFrame:
     kappa = draws["kappa"]
     ends = [0.5, 0.5 - probability / 2, 0.5 + probability / 2]
     middle, lower, upper = np.quantile(kappa, ends, axis=0)
-    precision = fit.design.total_weight * (draws["eta1"] / draws["sigma"]) ** 2
+    precision = fit.design.total_weight * draws["eta1"] ** 2 / fit.family.observation_variance(draws)
     shrunk = np.mean(1.0 / (1.0 + precision[:, None] * kappa**2), axis=0)
-    made = pd.DataFrame(
+    scales = pd.DataFrame(
         {"variable": fit.design.names, "kappa": middle, "lower": lower, "upper": upper, "shrinkage": shrunk}
     )
-    return made.sort_values("kappa", ascending=False, kind="stable", ignore_index=True)
+    return scales.sort_values("kappa", ascending=False, kind="stable", ignore_index=True)
 
 
 def draw(scales: pd.DataFrame, *, size: int = 20, axes: Axes | None = None) -> Axes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from interplay.inference.atomic import written_whole
+from interplay._support.files import written_whole
 from interplay.results.fit import Fit
 from interplay.results.report.content import content
 

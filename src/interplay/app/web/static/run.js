@@ -42,7 +42,7 @@ export async function runView(job, { again, current }) {
     const words = waiting
       ? state.ahead ? `Waiting for ${state.ahead} other ${state.ahead === 1 ? "fit" : "fits"}` : "About to begin"
       : state.state === "stopping" ? "Stopping: the draws so far are kept"
-      : stage ? PHASES[stage.phase] : "Starting, and compiling for these data";
+      : stage ? PHASES[stage.phase] : "Starting";
     heading.textContent = words;
     if (waiting || !stage || ["start", "checking"].includes(stage.phase)) bar.removeAttribute("value");
     else bar.value = stage.done;

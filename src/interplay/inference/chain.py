@@ -1,0 +1,110 @@
+"""Chains: a list of moves, applied in turn, and what is recorded of each iteration."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from interplay._support.streams import Streams
+from interplay.inference.moves.base import ChainState, Move, Randomness, Tuning
+from interplay.inference.trace import SPARSE
+from interplay.model.posterior import Posterior
+from interplay.model.terms import Terms
+
+COMMON = 2**31
+"""The place of random numbers that all chains share, where a chain's number would stand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Some iterations of one chain.
+
+    Parameters
+    ----------
+    state
+        Where the chain is after them.
+    positions, log_density
+        Of each iteration, (i, D) and (i,).
+    statistics
+        What the moves recorded, (i,) each.
+    """
+
+    state: ChainState
+    positions: Float[np.ndarray, "i D"]
+    log_density: Float[np.ndarray, " i"]
+    statistics: Mapping[str, Float[np.ndarray, " i"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What is kept of some draws of one chain; the standard deviations are of every fifth."""
+
+    hyperparameters: Mapping[str, np.ndarray]
+    main_mean: Float[np.ndarray, "i d"]
+    main_sd: Float[np.ndarray, "j d"]
+
+
+def advance(
+    posterior: Posterior,
+    moves: Sequence[Move],
+    tunings: Mapping[str, Tuning],
+    state: ChainState,
+    streams: Streams,
+    *,
+    chain: int,
+    phase: int,
+    first: int,
+    iterations: int,
+) -> Stretch:
+    """Move a chain for some iterations.
+
+    Parameters
+    ----------
+    posterior, moves, tunings
+        The model, and how to move.
+    state, chain
+        Where the chain is, and its number.
+    streams, phase, first
+        Random numbers, and the place of the first iteration in the run.
+    iterations
+        How many.
+    """
+    positions, log_density, rows = [], [], []
+    for iteration in range(first, first + iterations):
+        row: dict[str, float] = {}
+        for number, move in enumerate(moves):
+            own = streams.at(phase, iteration, chain, number)
+            random = Randomness(own, streams.at(phase, iteration, COMMON, number))
+            state, record = move.step(posterior, tunings[move.name], state, random)
+            row |= record
+        positions.append(state.position)
+        log_density.append(state.log_density)
+        rows.append(row)
+    statistics = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return Stretch(state, np.stack(positions), np.array(log_density), statistics)
+
+
+def record(posterior: Posterior, mains: Terms, positions: Float[np.ndarray, "i D"]) -> Recorded:
+    """What is kept of draws, with the conditional standard deviations of every fifth.
+
+    These take most of the time: O(n² p), where the means take O(n p) beside the factor.
+    """
+    hyperparameters = posterior.constrain(positions)
+    means, sds = [], []
+    for draw in range(len(positions)):
+        of_draw = {name: np.asarray(values[draw]) for name, values in hyperparameters.items()}
+        try:
+            conditional = posterior.condition(of_draw)
+        except np.linalg.LinAlgError:
+            means.append(np.full(len(mains), np.nan))
+            if draw % SPARSE == 0:
+                sds.append(means[-1])
+            continue
+        if draw % SPARSE == 0:
+            mean, variance = conditional.effects(mains)
+            sds.append(np.sqrt(variance))
+        else:
+            mean = conditional.means(mains)
+        means.append(mean)
+    return Recorded(hyperparameters, np.stack(means), np.stack(sds))
