@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
 from strategies import make_design
@@ -273,3 +274,17 @@ def test_expected_mains_defaults_to_half_of_few_variables() -> None:
         t = draw(SKIM(), 6, scale)
         explicit = SKIM(expected_mains=s).log_density(t, scale).value
         assert SKIM().log_density(t, scale).value == explicit
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_local_scales_are_the_variances_of_main_effects(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    prior, p = SKIM(degree=2 + seed % 2, quadratic=seed % 3 > 0), 6
+    t = prior.sample(random, Scale(50, p))
+    scales = prior.local_scales(t)
+    local = t[-p:]
+    variances = prior.variances(prior.constrain(t, p), p)
+    mains = term_variances(variances, np.arange(p)[:, None], np.zeros(p, dtype=bool))
+    assert_allclose(np.exp(scales.log_weight(local)), mains, rtol=1e-10)
+    inside = local < 10 - scales.log_ratio
+    assert_allclose(scales.local(scales.log_weight(local))[inside], local[inside], rtol=1e-6)

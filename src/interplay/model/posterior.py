@@ -16,7 +16,7 @@ from interplay.model.engines.base import ConditionalPosterior, Engine, Likelihoo
 from interplay.model.engines.choice import choose_engine
 from interplay.model.engines.kernel_space import Precision
 from interplay.model.families.base import Family, Working
-from interplay.model.priors.base import Hyperparameters, Prior, Scale
+from interplay.model.priors.base import Hyperparameters, LocalScales, Prior, Scale
 from interplay.model.variable_sets import SetEvidence
 from interplay.model.variances import Variances
 
@@ -158,6 +158,10 @@ class Posterior:
         scale = Scale(self.design.total_weight, self.p, np.asarray(log_noise))
         t = self.prior.position_of(included, size, scale)
         return np.concatenate([np.broadcast_to(u, (*t.shape[:-1], u.shape[-1])), t], axis=-1)
+
+    def local_scales(self, x: Vector) -> LocalScales:
+        """How the local coordinates act, given the global ones of a position."""
+        return self.prior.local_scales(self._parts(x)[1])
 
     def log_noise(self, x: Vector) -> float:
         """Log of the family's noise scale at a position."""

@@ -36,6 +36,36 @@ class Scale:
     log_noise: float | Float[np.ndarray, "*s"] = 0.0
 
 
+@dataclass(frozen=True)
+class LocalScales:
+    """How local coordinates l = log λ act, given the global ones: each is the size of a variable's effects.
+
+    `λ ~ C⁺(0, 1)` and the weight of a variable, the prior variance of its main effect, is a regularised
+    horseshoe scale (Piironen and Vehtari 2017):
+
+        u = limit t² / (1 + t²),    t = ratio λ
+
+    The prior variance of every term is linear in the weight of each variable in it, but for squares.
+
+    Parameters
+    ----------
+    log_limit, log_ratio
+        Logs of the largest weight, m² of SKIM, and of the ratio, η1/m of SKIM.
+    """
+
+    log_limit: float
+    log_ratio: float
+
+    def log_weight(self, local: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
+        """Log u of local coordinates."""
+        return self.log_limit - np.logaddexp(0.0, -2.0 * (local + self.log_ratio))
+
+    def local(self, log_weight: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
+        """The local coordinates of weights below the limit."""
+        share = log_weight - self.log_limit
+        return 0.5 * (share - np.log(-np.expm1(share))) - self.log_ratio
+
+
 class PriorDensity(NamedTuple):
     """A log density, its gradient, and its derivative by the log of the noise scale."""
 
@@ -77,6 +107,10 @@ class Prior(ABC):
     def local_coordinates(self, p: int) -> dict[str, Int[np.ndarray, " k"]]:
         """Names of the blocks of local coordinates, after the global ones, and the variable of each."""
         return {}
+
+    def local_scales(self, t: Vector) -> LocalScales:
+        """How the local coordinates act, given the global ones in t, where there are local scales."""
+        raise TypeError(f"{type(self).__name__} has no local scales.")
 
     @abstractmethod
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:

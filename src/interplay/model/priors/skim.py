@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from interplay.model import distributions as dist
-from interplay.model.priors.base import Hyperparameters, Prior, PriorDensity, Scale, Vector
+from interplay.model.priors.base import Hyperparameters, LocalScales, Prior, PriorDensity, Scale, Vector
 from interplay.model.settings import Number, check_degree, check_positive
 from interplay.model.variances import Scalar, Symmetric, Variances
 
@@ -85,6 +85,10 @@ class SKIM(Prior):
     def local_coordinates(self, p: int) -> dict[str, Int[np.ndarray, " k"]]:
         """Log λ of each variable."""
         return {"log_lam": np.arange(p)}
+
+    def local_scales(self, t: Vector) -> LocalScales:
+        """Weights η1²κ² = m² s with s = t²/(1 + t²), t = λ η1/m."""
+        return LocalScales(float(t[1]), float(t[0] - 0.5 * t[1]))
 
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
         """Draw t from the prior."""
