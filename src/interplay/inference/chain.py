@@ -1,13 +1,13 @@
 """Chains: a list of moves, applied in turn, and what is recorded of each iteration."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from interplay._support.streams import Streams
-from interplay.inference.moves.base import ChainState, Move, Randomness, Tuning
+from interplay.inference.moves.base import ChainState, Lesson, Move, Randomness, Tuning
 from interplay.inference.trace import SPARSE
 from interplay.model.posterior import Posterior
 from interplay.model.terms import Terms
@@ -28,12 +28,15 @@ class Stretch:
         Of each iteration, (i, D) and (i,).
     statistics
         What the moves recorded, (i,) each.
+    lessons
+        What else each move recorded in its steps, by its name.
     """
 
     state: ChainState
     positions: Float[np.ndarray, "i D"]
     log_density: Float[np.ndarray, " i"]
     statistics: Mapping[str, Float[np.ndarray, " i"]]
+    lessons: Mapping[str, Sequence[Lesson]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +74,23 @@ def advance(
         How many.
     """
     positions, log_density, rows = [], [], []
+    lessons: dict[str, list[Lesson]] = {move.name: [] for move in moves}
+    # What is known of the position is computed afresh, so that a run that is resumed here goes the same way.
+    state = replace(state, evaluation=None)
     for iteration in range(first, first + iterations):
         row: dict[str, float] = {}
         for number, move in enumerate(moves):
             own = streams.at(phase, iteration, chain, number)
             random = Randomness(own, streams.at(phase, iteration, COMMON, number))
             state, record = move.step(posterior, tunings[move.name], state, random)
-            row |= record
+            row |= {name: float(record.pop(name)) for name in move.statistics}
+            lessons[move.name].append(record)
         positions.append(state.position)
         log_density.append(state.log_density)
         rows.append(row)
     statistics = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return Stretch(state, np.stack(positions), np.array(log_density), statistics)
+    state = replace(state, evaluation=None)
+    return Stretch(state, np.stack(positions), np.array(log_density), statistics, lessons)
 
 
 def record(posterior: Posterior, mains: Terms, positions: Float[np.ndarray, "i D"]) -> Recorded:

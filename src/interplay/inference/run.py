@@ -12,8 +12,8 @@ from interplay._support.parallel import Workers
 from interplay._support.streams import Streams
 from interplay.data.design import Design
 from interplay.inference.chain import Recorded, Stretch, advance, record
-from interplay.inference.moves import HMC, ChainState, Move, Swap, Tuning, WarmUp
-from interplay.inference.moves.swap import correlated_neighbours
+from interplay.inference.moves import HMC, AddDeleteSwap, ChainState, Inactive, Lesson, Move, Rescale, Tuning, WarmUp
+from interplay.inference.moves.add_delete_swap import Windows
 from interplay.inference.search.start import starts
 from interplay.inference.trace import Draw, Trace
 from interplay.model.engines.kernel_space import Precision
@@ -123,8 +123,9 @@ class Job:
         """How chains move; a second attempt takes smaller steps."""
         wanted = self.sampler.acceptance + attempt * (1.0 - self.sampler.acceptance) / 2.0
         hmc = replace(self.sampler, acceptance=wanted)
-        swap = self._swap
-        return (hmc,) if swap is None else (hmc, swap)
+        if not self.posterior.prior.has_local_scales:
+            return (hmc,)
+        return hmc, AddDeleteSwap(self._windows), Inactive(), Rescale()
 
     def warmup_length(self, attempt: int) -> int:
         """Iterations of warm-up, in whole lessons; a second attempt takes three times as many."""
@@ -141,11 +142,8 @@ class Job:
         return as_arrays(mains(self.posterior.design))
 
     @cached_property
-    def _swap(self) -> Swap | None:
-        if not self.posterior.prior.has_local_scales:
-            return None
-        neighbours = correlated_neighbours(self.posterior.design)
-        return Swap(neighbours) if neighbours else None
+    def _windows(self) -> Windows:
+        return Windows.of(self.posterior.design)
 
 
 def begin(job: Job, attempt: int, workers: Workers) -> State:
@@ -221,14 +219,18 @@ def _warm_up(job: Job, state: State, workers: Workers) -> State:
     history = np.concatenate([state.history, positions])
     done = state.iteration + ADAPT_EVERY
     statistics = _statistics(stretches)
-    warm_up = WarmUp(history, statistics, length - done)
+    moves = job.moves(state.attempt)
     return replace(
         state,
         iteration=done,
         chains=tuple(stretch.state for stretch in stretches),
         tunings={
-            move.name: move.adapt(state.tunings[move.name], job.posterior, warm_up)
-            for move in job.moves(state.attempt)
+            move.name: move.adapt(
+                state.tunings[move.name],
+                job.posterior,
+                WarmUp(history, statistics, length - done, _lessons(stretches, move)),
+            )
+            for move in moves
         },
         history=history,
         gradients=state.gradients + _gradients(statistics),
@@ -262,6 +264,10 @@ def _statistics(stretches: list[Stretch]) -> dict[str, Float[np.ndarray, "c i"]]
         name: np.stack([stretch.statistics[name] for stretch in stretches])
         for name in stretches[0].statistics
     }
+
+
+def _lessons(stretches: list[Stretch], move: Move) -> list[Lesson]:
+    return [lesson for stretch in stretches for lesson in stretch.lessons[move.name]]
 
 
 def _gradients(statistics: Mapping[str, np.ndarray]) -> int:

@@ -7,7 +7,7 @@ operations, F_k diag(v) F_kᵀ and its transpose f_kiᵀ M f_ki, which an engine
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,14 +22,8 @@ Matrix = Float[np.ndarray, "*b n m"]
 class Products(Protocol):
     """Weighted products of columns: F_k diag(v) F_kᵀ, where f_k are the features of power k."""
 
-    def product(self, v: Float[np.ndarray, "*b d"], k: int) -> Matrix:
-        """Σ_i v_i f_ki f_kiᵀ, for weights that are not negative."""
-
-    def signed_product(self, v: Float[np.ndarray, "*b d"], k: int) -> Matrix:
-        """The same for weights of any sign."""
-
-    def square_product(self, v: Float[np.ndarray, "*b d"]) -> Matrix:
-        """Σ_i v_i f_2i f_2iᵀ, for what is linear in it, which may be truncated."""
+    def product(self, v: Float[np.ndarray, "*b d"], k: int, *, signed: bool = False) -> Matrix:
+        """Σ_i v_i f_ki f_kiᵀ; weights of any sign need `signed`."""
 
     def pair_product(self, v: Float[np.ndarray, "*b q"], columns: Int[np.ndarray, "q 2"]) -> Matrix:
         """Σ v φ φᵀ of products φ of two columns each."""
@@ -40,22 +34,40 @@ class Forms(Protocol):
     """Quadratic forms of columns, the transpose of the products."""
 
     def forms(self, M: Matrix, k: int) -> Float[np.ndarray, " d"]:
-        """f_kiᵀ M f_ki of every column."""
-
-    def square_forms(self, M: Matrix) -> Float[np.ndarray, " d"]:
-        """f_2iᵀ M f_2i; 0 for columns that `square_product` left out."""
+        """f_kiᵀ M f_ki of every column; 0 for columns whose features of this power are left out."""
 
     def pair_forms(self, M: Matrix, columns: Int[np.ndarray, "q 2"]) -> Float[np.ndarray, " q"]:
         """φᵀ M φ of products φ of two columns each."""
 
 
+class Part(NamedTuple):
+    """A product F_k diag(v) F_kᵀ that a Gram matrix is put together from: its power, and its weights."""
+
+    power: int
+    weights: Float[np.ndarray, "*b d"]
+    signed: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Assembled:
-    """A Gram matrix, and what its derivative needs: e_1, …, e_r of each component, both e_1 of a cross."""
+    """A Gram matrix, and what its derivative needs.
+
+    Parameters
+    ----------
+    K
+        The Gram matrix.
+    elementary
+        Of each symmetric component: e_1, …, e_r; of degree 2 only e_1.
+    squares
+        Of each symmetric component: Σ_g z_g² of all variables, and of numbers; None where K has no such part.
+    crossed
+        Of each crossed component: e_1 of both sides, and Σ_g a_g b_g.
+    """
 
     K: Matrix
     elementary: tuple[list[Matrix], ...]
-    crossed: tuple[tuple[Matrix, Matrix], ...]
+    squares: tuple[tuple[Matrix | None, Matrix | None], ...]
+    crossed: tuple[tuple[Matrix, Matrix, Matrix], ...]
 
 
 def elementary(power_sums: Sequence[Matrix]) -> list[Matrix]:
@@ -72,60 +84,97 @@ def elementary(power_sums: Sequence[Matrix]) -> list[Matrix]:
     return e
 
 
-def assemble(
-    variances: Variances,
-    layout: Layout,
-    data: Products,
-    squares: Float[np.ndarray, "*b d"] | None = None,
-) -> Assembled:
-    """Put a Gram matrix together from products of weighted columns.
+def parts_of(variances: Variances, layout: Layout) -> list[Part]:
+    """The products that a Gram matrix needs, in the order in which `combine` takes them.
+
+    Of a symmetric component: powers 1, …, r, and the squares of numbers where they differ from power 2; of a
+    crossed one: both sides and their common squares; then further mains, quadratics and named pairs.
+    """
+    p, parts = variances.p, []
+    for c in variances.symmetric:
+        w = layout.by_column(spread(c.weights, c.variables, p))
+        parts += [Part(k, w if k == 1 else w**k) for k in range(1, c.orders.shape[-1] + 1)]
+        if _squares_apart(c, layout):
+            parts.append(Part(2, layout.square * w**2))
+    for cross in variances.crossed:
+        left, right = _sides(cross, p)
+        parts += [Part(1, layout.by_column(left)), Part(1, layout.by_column(right))]
+        parts.append(Part(2, layout.by_column(left * right)))
+    if variances.mains is not None:
+        parts.append(Part(1, layout.by_column(variances.mains), signed=True))
+    if variances.quadratics is not None:
+        parts.append(Part(2, layout.square * layout.by_column(variances.quadratics), signed=True))
+    return parts
+
+
+def combine(variances: Variances, layout: Layout, matrices: Sequence[Matrix]) -> Assembled:
+    """Put a Gram matrix together from the products of `parts_of`, without named pairs.
 
         K = S_() + Σ_m Σ_q orders[m, q] e_q(z_m) + Σ_m squares[m] Σ_{g numeric} z_mg² + …
 
     with z_mg = w_mg ⟨x_g, x̃_g⟩ for variable g in component m (Proposition 6.1 of the paper, expanded and
     mended; Appendix A for the higher orders).
-
-    Parameters
-    ----------
-    variances, layout
-        Prior variances, and which variable each column belongs to.
-    data
-        Computes the products.
-    squares
-        What `square_weights` gives, where it is known already.
     """
-    K = data.square_product(square_weights(variances, layout) if squares is None else squares)
-    K += _scalar(variances.intercept)
-    parts = []
+    given = iter(matrices)
+    K: Matrix | None = None
+
+    def add(matrix: Matrix) -> None:
+        nonlocal K
+        K = matrix if K is None else np.add(K, matrix, out=K)
+
+    parts, squares, crosses = [], [], []
     for c in variances.symmetric:
-        weights = layout.by_column(spread(c.weights, c.variables, variances.p))
         degree = c.orders.shape[-1]
+        powers = [next(given) for _ in range(degree)]
+        numeric = next(given) if _squares_apart(c, layout) else powers[1] if np.any(c.squares) else None
         if degree == 2:
-            # e_2 = ½ (e_1² − Σ_g z_g²), whose second part is among the square products already.
-            e1 = data.product(weights, 1)
-            both = e1 * _scalar(0.5 * c.orders[..., 1])
+            # e_2 = ½ (e_1² − Σ_g z_g²)
+            e1, second = powers[0], _scalar(0.5 * c.orders[..., 1])
+            both = e1 * second
             both += _scalar(c.orders[..., 0])
             both *= e1
-            K += both
+            if numeric is powers[1]:
+                both += (_scalar(c.squares) - second) * powers[1]
+            else:
+                both -= second * powers[1]
+            add(both)
             parts.append([e1])
-            continue
-        e = elementary([data.product(weights if k == 1 else weights**k, k) for k in range(1, degree + 1)])
-        for q in range(degree):
-            K += _scalar(c.orders[..., q]) * e[q]
-        parts.append(e)
-    crosses = []
+        else:
+            parts.append(elementary(powers))
+            for q, e in enumerate(parts[-1]):
+                add(_scalar(c.orders[..., q]) * e)
+        if numeric is not None and not (degree == 2 and numeric is powers[1]):
+            add(_scalar(c.squares) * numeric)
+        squares.append((powers[1] if degree > 1 else None, numeric))
     for cross in variances.crossed:
-        left, right = _sides(cross, variances.p)
-        a = data.product(layout.by_column(left), 1)
-        b = data.product(layout.by_column(right), 1)
-        K += _scalar(cross.scale) * (a * b)
-        crosses.append((a, b))
-    if variances.mains is not None:
-        K += data.signed_product(layout.by_column(variances.mains), 1)
+        a, b, common = next(given), next(given), next(given)
+        both = a * b
+        both -= common
+        both *= _scalar(cross.scale)
+        add(both)
+        crosses.append((a, b, common))
+    for extra in (variances.mains, variances.quadratics):
+        if extra is not None:
+            add(next(given).copy())
+    assert K is not None
+    K += _scalar(variances.intercept)
+    return Assembled(K, tuple(parts), tuple(squares), tuple(crosses))
+
+
+def assemble(variances: Variances, layout: Layout, data: Products) -> Assembled:
+    """A Gram matrix from the weighted columns of a data set."""
+    parts = parts_of(variances, layout)
+    matrices = [data.product(part.weights, part.power, signed=part.signed) for part in parts]
+    assembled = combine(variances, layout, matrices)
+    add_named_pairs(assembled.K, variances, layout, data)
+    return assembled
+
+
+def add_named_pairs(K: Matrix, variances: Variances, layout: Layout, data: Products) -> None:
+    """Add to a Gram matrix what single pairs have beside the components."""
     if variances.nu is not None:
         columns, pair = pair_columns(layout, variances.pairs)
         K += data.pair_product(variances.nu[..., pair], columns)
-    return Assembled(K, tuple(parts), tuple(crosses))
 
 
 def pull_back(
@@ -139,15 +188,15 @@ def pull_back(
     """
     p = variances.p
     # All that is linear in F_2 shares its quadratic forms.
-    squares = data.square_forms(G) if _has_squares(variances) else np.zeros(layout.owner.size)
+    squares = data.forms(G, 2) if _has_squares(variances) else np.zeros(layout.owner.size)
     numeric, within = layout.by_variable(layout.square * squares, p), layout.by_variable(squares, p)
     symmetric = tuple(
-        _component_derivative(c, e, G, numeric, within, p, layout, data)
-        for c, e in zip(variances.symmetric, assembled.elementary, strict=True)
+        _component_derivative(c, e, both, G, numeric, within, p, layout, data)
+        for c, e, both in zip(variances.symmetric, assembled.elementary, assembled.squares, strict=True)
     )
     crossed = tuple(
-        _crossed_derivative(c, *sides, G, within, p, layout, data)
-        for c, sides in zip(variances.crossed, assembled.crossed, strict=True)
+        _crossed_derivative(c, *matrices, G, within, p, layout, data)
+        for c, matrices in zip(variances.crossed, assembled.crossed, strict=True)
     )
     mains = None if variances.mains is None else layout.by_variable(data.forms(G, 1), p)
     nu = None
@@ -169,6 +218,7 @@ def pull_back(
 def _component_derivative(
     c: Symmetric,
     e: list[Matrix],
+    squares: tuple[Matrix | None, Matrix | None],
     G: Matrix,
     numeric: Float[np.ndarray, " p"],
     within: Float[np.ndarray, " p"],
@@ -178,11 +228,14 @@ def _component_derivative(
 ) -> Symmetric:
     """By weights, orders and the multiplier of squares of a component.
 
-    `numeric` and `within` are f_2ᵀ G f_2 of each variable, over numbers and over all columns.
+    `numeric` and `within` are f_2ᵀ G f_2 of each variable, over numbers and over all columns. Derivatives by
+    weights are of the columns of `data` alone; those by multipliers are of the whole Gram matrix.
     """
     w, degree = spread(c.weights, c.variables, p), c.orders.shape[-1]
     by_weight = (2.0 * float(c.squares)) * w * numeric
+    all_squares, numeric_squares = squares
     if degree == 2:
+        assert all_squares is not None
         first, second = float(c.orders[0]), float(c.orders[1])
         slope = second * e[0]
         slope += first
@@ -193,20 +246,27 @@ def _component_derivative(
         # With M = G ∘ (orders[0] + orders[1] e_1), ⟨M, e_1⟩ gives ⟨G, e_1²⟩ from ⟨G, e_1⟩.
         by_first = _inner(G, e[0])
         product = _inner(slope, e[0])
-        by_second = 0.5 * ((product - first * by_first) / second if second else _inner(G, e[0] * e[0]))
-        orders = np.array([by_first, by_second - 0.5 * float(w**2 @ within)])
+        by_second = (product - first * by_first) / second if second else _inner(G, e[0] * e[0])
+        by_square = _inner(G, all_squares)
+        orders = np.array([by_first, 0.5 * (by_second - by_square)])
     else:
         for k in range(1, degree + 1):
             forms = layout.by_variable(data.forms(G * _by_power_sum(c.orders, e, k), k), p)
             by_weight += k * w ** (k - 1) * forms
         orders = np.array([_inner(G, e_q) for e_q in e])
-    return Symmetric(gathered(by_weight, c.variables), orders, np.asarray(w**2 @ numeric), c.variables)
+    if numeric_squares is None:
+        by_squares = float(w**2 @ numeric)
+    else:
+        shared = degree == 2 and numeric_squares is all_squares
+        by_squares = by_square if shared else _inner(G, numeric_squares)
+    return Symmetric(gathered(by_weight, c.variables), orders, np.asarray(by_squares), c.variables)
 
 
 def _crossed_derivative(
     c: Crossed,
     a: Matrix,
     b: Matrix,
+    common: Matrix,
     G: Matrix,
     within: Float[np.ndarray, " p"],
     p: int,
@@ -217,7 +277,7 @@ def _crossed_derivative(
     left, right = _sides(c, p)
     by_left = c.scale * (layout.by_variable(data.forms(G * b, 1), p) - right * within)
     by_right = c.scale * (layout.by_variable(data.forms(G * a, 1), p) - left * within)
-    by_scale = np.asarray(_inner(G, a * b) - (left * right) @ within)
+    by_scale = np.asarray(_inner(G, a * b) - _inner(G, common))
     sides = gathered(by_left, c.left_variables), gathered(by_right, c.right_variables)
     return Crossed(*sides, by_scale, c.left_variables, c.right_variables)
 
@@ -250,16 +310,10 @@ class _Plain:
     Z: Float[np.ndarray, "*b m d"]
     layout: Layout
 
-    def product(self, v: np.ndarray, k: int) -> Matrix:
+    def product(self, v: np.ndarray, k: int, *, signed: bool = False) -> Matrix:
         F = power(self.X, self.layout.levels, k)
         G = F if self.Z is self.X else power(self.Z, self.layout.levels, k)
         return (F * v[..., None, :]) @ np.swapaxes(G, -1, -2)
-
-    def signed_product(self, v: np.ndarray, k: int) -> Matrix:
-        return self.product(v, k)
-
-    def square_product(self, v: np.ndarray) -> Matrix:
-        return self.product(v, 2)
 
     def pair_product(self, v: np.ndarray, columns: np.ndarray) -> Matrix:
         i, j = columns.T
@@ -273,35 +327,32 @@ class _Diagonal:
     X: Float[np.ndarray, "n d"]
     layout: Layout
 
-    def product(self, v: np.ndarray, k: int) -> Matrix:
+    def product(self, v: np.ndarray, k: int, *, signed: bool = False) -> Matrix:
         return power(self.X, self.layout.levels, k) ** 2 @ v[..., :, None]
-
-    def signed_product(self, v: np.ndarray, k: int) -> Matrix:
-        return self.product(v, k)
-
-    def square_product(self, v: np.ndarray) -> Matrix:
-        return self.product(v, 2)
 
     def pair_product(self, v: np.ndarray, columns: np.ndarray) -> Matrix:
         return (self.X[:, columns[:, 0]] * self.X[:, columns[:, 1]]) ** 2 @ v[..., :, None]
 
 
-def square_weights(variances: Variances, layout: Layout) -> Float[np.ndarray, "*b d"]:
-    """What all components have in Σ_g z_g², as weights of the columns' squares."""
-    p = variances.p
-    total = np.zeros((*np.shape(variances.intercept), layout.levels.shape[-1]))
+def square_weights(variances: Variances, layout: Layout) -> Float[np.ndarray, " d"]:
+    """How much of a Gram matrix is linear in f_2i f_2iᵀ of each column, all signs taken as positive."""
+    total = np.zeros(layout.levels.shape[-1])
     for c in variances.symmetric:
-        weights = layout.by_column(spread(c.weights, c.variables, p)) ** 2
-        multiplier = _column(c.squares) * layout.square
+        multiplier = float(c.squares) * layout.square
         if c.orders.shape[-1] == 2:
-            multiplier = multiplier - 0.5 * c.orders[..., 1:2]
-        total = total + multiplier * weights
+            multiplier = multiplier + 0.5 * float(c.orders[1])
+        total += multiplier * layout.by_column(spread(c.weights, c.variables, variances.p)) ** 2
     for cross in variances.crossed:
-        left, right = _sides(cross, p)
-        total = total - _column(cross.scale) * layout.by_column(left * right)
+        left, right = _sides(cross, variances.p)
+        total += float(cross.scale) * layout.by_column(left * right)
     if variances.quadratics is not None:
-        total = total + layout.square * layout.by_column(variances.quadratics)
+        total += layout.square * layout.by_column(np.abs(variances.quadratics))
     return total
+
+
+def _squares_apart(c: Symmetric, layout: Layout) -> bool:
+    """Whether the squares of numbers need a product beside that of power 2."""
+    return bool(np.any(c.squares)) and (c.orders.shape[-1] < 2 or not layout.all_square)
 
 
 def _has_squares(variances: Variances) -> bool:
@@ -330,9 +381,6 @@ def _inner(G: Matrix, M: Matrix) -> float:
     return float(G.ravel(order="K") @ M.ravel(order="K"))
 
 
-def _scalar(value: Scalar) -> np.ndarray:
-    return np.asarray(value)[..., None, None]
-
-
-def _column(value: Scalar) -> np.ndarray:
-    return np.asarray(value)[..., None]
+def _scalar(value: Scalar) -> float | np.ndarray:
+    """A factor of matrices, one a draw; of a single draw a plain number, which keeps their precision."""
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)[..., None, None]

@@ -43,6 +43,11 @@ class Layout:
         return bool(np.any(self.levels > 1))
 
     @cached_property
+    def all_square(self) -> bool:
+        """Whether every column has a quadratic term."""
+        return bool(np.all(self.square == 1.0))
+
+    @cached_property
     def one_each(self) -> bool:
         """Whether every variable has just one column, so that columns and variables are the same."""
         return bool(self.owner.size == 0 or np.array_equal(self.owner, np.arange(self.owner.size)))

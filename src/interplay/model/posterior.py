@@ -4,6 +4,7 @@ The only place that turns a position into prior variances and a working response
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from interplay.data.design import Design
 from interplay.model.engines.base import ConditionalPosterior, Engine, Likelihood
 from interplay.model.engines.choice import choose_engine
-from interplay.model.engines.kernel_space import Precision
+from interplay.model.engines.kernel_space import Factored, KernelSpace, Precision
 from interplay.model.families.base import Family, Working
 from interplay.model.priors.base import Hyperparameters, LocalScales, Prior, Scale
 from interplay.model.variable_sets import SetEvidence
@@ -34,6 +35,21 @@ class Density(NamedTuple):
     """A log density and its gradient; −inf with a zero gradient where it is not defined."""
 
     value: float
+    gradient: Vector
+
+
+class Evaluation(NamedTuple):
+    """A log density in kernel space, and the matrices that it was computed from."""
+
+    log_density: float
+    factored: Factored
+
+
+class Noise(NamedTuple):
+    """The common factor v of the noise variances v/w_n: its log, w, and the gradient by the parameters."""
+
+    log_variance: float
+    weights: Float[np.ndarray, " n"]
     gradient: Vector
 
 
@@ -103,6 +119,11 @@ class Posterior:
         blocks = list(self.prior.local_coordinates(self.p).values())
         return np.concatenate(blocks) if blocks else np.zeros(0, dtype=int)
 
+    @property
+    def family_count(self) -> int:
+        """Number of the family's parameters, which come first."""
+        return len(self.family.parameters)
+
     def sample_prior(self, random: np.random.Generator) -> Vector:
         """Draw a position from the prior."""
         u = self.family.sample(random)
@@ -110,25 +131,68 @@ class Posterior:
 
     def log_density(self, x: Vector) -> float:
         """Unnormalised log posterior density."""
-        u, t = self._parts(x)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            prior = self.family.log_prior(u)[0] + self.prior.log_density(t, self._scale(u)).value
-            variances, working = self._model(u, t)
-            likelihood = self.engine.log_likelihood(variances, working)
-            value = prior + likelihood.value + self.family.log_factor(u, self.design)[0]
-        return value if math.isfinite(value) else -math.inf
+        return self._with_likelihood(x, self.engine.log_likelihood)
 
-    def gradient(self, x: Vector, *, surrogate: bool = False) -> Density:
-        """The log density and its gradient, of the engine's surrogate if that is asked for."""
+    def evaluate(self, x: Vector, near: Factored | None = None) -> Evaluation:
+        """The log density in kernel space, with the matrices that it was computed from.
+
+        Parameters
+        ----------
+        x
+            The position.
+        near
+            What is known of a position at which most variables have the same weights.
+        """
+        kept: list[Factored] = []
+
+        def likelihood(variances: Variances, working: Working) -> Likelihood:
+            kept.append(self.kernel.factor(variances, working, near))
+            return Likelihood(kept[0].value)
+
+        value = self._with_likelihood(x, likelihood)
+        return Evaluation(value, kept[0])
+
+    @property
+    def kernel(self) -> KernelSpace:
+        """The engine, where it is kernel space."""
+        if not isinstance(self.engine, KernelSpace):
+            raise TypeError(
+                f"This is a move in kernel space, and the engine is {type(self.engine).__name__}."
+            )
+        return self.engine
+
+    def model(self, x: Vector) -> tuple[Variances, Working]:
+        """The prior variances and the rows at a position."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._model(*self._parts(x))
+
+    def log_prior(self, x: Vector) -> float:
+        """Log prior density of a position, the family's parameters included."""
+        u, t = self._parts(x)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self.family.log_prior(u)[0] + self.prior.log_density(t, self._scale(u)).value
+
+    def gradient(self, x: Vector) -> Density:
+        """The log density and its gradient."""
+        return self.gradient_of(x, self.engine.gradient)
+
+    def gradient_of(self, x: Vector, likelihood: Callable[[Variances, Working], Likelihood]) -> Density:
+        """The log density and its gradient, with a likelihood that stands for the engine's."""
         u, t = self._parts(x)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             variances, working = self._model(u, t)
-            likelihood = self.engine.gradient(variances, working, surrogate=surrogate)
-            if likelihood.by_variances is None:
+            found = likelihood(variances, working)
+            if found.by_variances is None:
                 return Density(-math.inf, np.zeros(x.size))
-            value, gradient = self._chain_rule(u, t, variances, likelihood)
+            value, gradient = self._chain_rule(u, t, variances, found)
         finite = math.isfinite(value) and bool(np.all(np.isfinite(gradient)))
         return Density(value, gradient) if finite else Density(-math.inf, np.zeros(x.size))
+
+    def noise(self, x: Vector) -> Noise:
+        """The log of the working noise variance, the working weights of rows, and the variance's gradient."""
+        u, _ = self._parts(x)
+        working = self.family.working(self.family.constrain(u), self.design)
+        return Noise(math.log(working.variance), working.weights, self.family.by_log_variance(1.0))
 
     def constrain(self, x: Float[np.ndarray, "*s k"]) -> dict[str, np.ndarray]:
         """The hyperparameters in the paper's symbols, and the family's parameters."""
@@ -163,6 +227,15 @@ class Posterior:
         """How the local coordinates act, given the global ones of a position."""
         return self.prior.local_scales(self._parts(x)[1])
 
+    def log_gain(self, x: Vector) -> Float[np.ndarray, " k"]:
+        """Log Σ_n ⟨x_ng, x_ng⟩ / v_n of the variable g of each local coordinate: its signal at a weight of one."""
+        noise = self.noise(x)
+        if noise.weights is self.design.row_weights:
+            norms = self._norms
+        else:
+            norms = self._squared_norms(noise.weights)
+        return np.log(norms[self.local_variable]) - noise.log_variance
+
     def log_noise(self, x: Vector) -> float:
         """Log of the family's noise scale at a position."""
         return float(self.family.log_scale(self._parts(x)[0])[0])
@@ -171,9 +244,25 @@ class Posterior:
         """What gives the evidence of sets of variables, on some rows of the data."""
         return SetEvidence(self, rows, random)
 
+    @cached_property
+    def _norms(self) -> Float[np.ndarray, " p"]:
+        return self._squared_norms(self.design.row_weights)
+
+    def _squared_norms(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " p"]:
+        """Σ_n w_n ⟨x_ng, x_ng⟩ of each variable; the least positive number for a column of zeros."""
+        by_column = weights @ self.design.X**2
+        return np.maximum(np.bincount(self.design.owner, weights=by_column, minlength=self.p), 1e-300)
+
+    def _with_likelihood(self, x: Vector, likelihood: Callable[[Variances, Working], Likelihood]) -> float:
+        u, t = self._parts(x)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            prior = self.family.log_prior(u)[0] + self.prior.log_density(t, self._scale(u)).value
+            variances, working = self._model(u, t)
+            value = prior + likelihood(variances, working).value + self.family.log_factor(u, self.design)[0]
+        return value if math.isfinite(value) else -math.inf
+
     def _parts(self, x: Float[np.ndarray, "*s k"]) -> tuple[np.ndarray, np.ndarray]:
-        count = len(self.family.parameters)
-        return x[..., :count], x[..., count:]
+        return x[..., : self.family_count], x[..., self.family_count :]
 
     def _scale(self, u: Vector) -> Scale:
         return Scale(self.design.total_weight, self.p, float(self.family.log_scale(u)[0]))

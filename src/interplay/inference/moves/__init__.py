@@ -1,7 +1,20 @@
-"""Moves: each takes a chain from state to state and leaves the posterior as it is."""
+"""Moves: Markov kernels that leave the posterior invariant."""
 
-from interplay.inference.moves.base import ChainState, Move, Randomness, Tuning, WarmUp
+from interplay.inference.moves.add_delete_swap import AddDeleteSwap
+from interplay.inference.moves.base import ChainState, Lesson, Move, Randomness, Tuning, WarmUp
 from interplay.inference.moves.hmc import HMC
-from interplay.inference.moves.swap import Swap
+from interplay.inference.moves.inactive import Inactive
+from interplay.inference.moves.rescale import Rescale
 
-__all__ = ["HMC", "ChainState", "Move", "Randomness", "Swap", "Tuning", "WarmUp"]
+__all__ = [
+    "HMC",
+    "AddDeleteSwap",
+    "ChainState",
+    "Inactive",
+    "Lesson",
+    "Move",
+    "Randomness",
+    "Rescale",
+    "Tuning",
+    "WarmUp",
+]

@@ -1,13 +1,20 @@
 """What a move must be able to do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from interplay.model.posterior import Posterior
+from interplay.model.posterior import Evaluation, Posterior
+
+Lesson = Mapping[str, np.ndarray]
+"""What a step tells `adapt` beside its statistics, such as the force at the start of a trajectory."""
+
+Record = dict[str, Any]
+"""Statistics of a step, a number each, and its lesson."""
 
 Tuning = Mapping[str, np.ndarray]
 """What a move has learned: arrays by name, which a checkpoint keeps without knowing the move."""
@@ -25,14 +32,15 @@ class ChainState:
         Of the posterior there.
     auxiliary
         Further numbers that are sampled, by name: working weights of rows, coefficients.
-    gradient
-        The gradient that trajectories follow, where it is known; a move that changes the position drops it.
+    evaluation
+        The log density with its matrices, where it is known; a move that changes the position renews it or
+        drops it.
     """
 
     position: Float[np.ndarray, " D"]
     log_density: float
     auxiliary: Mapping[str, np.ndarray] = field(default_factory=dict)
-    gradient: Float[np.ndarray, " D"] | None = None
+    evaluation: Evaluation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +61,8 @@ class WarmUp:
         Positions of all chains so far, (i, c, D).
     statistics
         What the move recorded since it last learned, (c, i) each.
+    lessons
+        What else its steps recorded since then, chain by chain.
     remaining
         Iterations of warm-up that are left.
     """
@@ -60,6 +70,7 @@ class WarmUp:
     history: Float[np.ndarray, "i c D"]
     statistics: Mapping[str, np.ndarray]
     remaining: int
+    lessons: Sequence[Lesson] = ()
 
 
 class Move(ABC):
@@ -76,7 +87,7 @@ class Move(ABC):
     @property
     @abstractmethod
     def statistics(self) -> tuple[str, ...]:
-        """Names of the numbers that `step` records; no two moves share one."""
+        """Names of the numbers that `step` records and that are kept; no two moves share one."""
 
     @abstractmethod
     def begin(self, posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> Tuning:
@@ -85,8 +96,11 @@ class Move(ABC):
     @abstractmethod
     def step(
         self, posterior: Posterior, tuning: Tuning, state: ChainState, random: Randomness
-    ) -> tuple[ChainState, dict[str, float]]:
-        """The next state of a chain, and what is recorded of the step."""
+    ) -> tuple[ChainState, Record]:
+        """The next state of a chain, and what is recorded of the step.
+
+        The record has a number for each of `statistics`; all else in it is a lesson for `adapt`.
+        """
 
     @abstractmethod
     def adapt(self, tuning: Tuning, posterior: Posterior, warm_up: WarmUp) -> Tuning:
@@ -95,3 +109,11 @@ class Move(ABC):
     @abstractmethod
     def settle(self, tuning: Tuning) -> Tuning:
         """The tuning for all iterations after warm-up."""
+
+
+def evaluated(posterior: Posterior, state: ChainState) -> tuple[ChainState, Evaluation]:
+    """The state with its evaluation in kernel space."""
+    if state.evaluation is not None:
+        return state, state.evaluation
+    evaluation = posterior.evaluate(state.position)
+    return replace(state, log_density=evaluation.log_density, evaluation=evaluation), evaluation

@@ -1,7 +1,9 @@
-"""Hamiltonian Monte Carlo with a jittered trajectory length and pooled adaptation.
+"""Hamiltonian Monte Carlo on the global coordinates and a random set of variables.
 
-Duane et al. (1987); Neal (2011), MCMC using Hamiltonian dynamics. Step size and metric are learned from all
-chains together, and all chains take the same random number of steps, so that none waits for another.
+Duane et al. (1987); Neal (2011), MCMC using Hamiltonian dynamics. Which local coordinates move is drawn anew
+for each trajectory, mostly those of active variables; the others enter by a matrix that is made once for a
+trajectory, so that a gradient costs the same for any number of variables. Step size and metric are learned from
+all chains together.
 """
 
 import math
@@ -9,34 +11,42 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from interplay.inference.moves.base import ChainState, Move, Randomness, Tuning, WarmUp
-from interplay.inference.moves.metric import Metric, first_metric, learned_metric
+from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
+from interplay.inference.moves.held import HeldPosterior, WholePosterior
+from interplay.inference.moves.metric import Metric
 from interplay.model.posterior import Posterior
 
-FIRST_STEP = 0.1
-LARGEST_STEP = 1.0
-
-RELEARN = 10
-"""Iterations of warm-up between two estimates of the metric."""
+FIRST_STEP = 0.2
+LARGEST_STEP = 1.2
 
 SETTLE = 25
-"""Last iterations of warm-up, in which the step size settles; the metric is not learned in the last 15."""
+"""Last iterations of warm-up, in which the step size settles, and the metric is not learned."""
+
+FORGET = (20, 50)
+"""Iterations of warm-up after which the forces so far count for a fifth: chains were on their way then."""
 
 DIVERGENT = 1000.0
 """Change of the energy from which a trajectory counts as divergent."""
+
+LEAST_NOISE_SCALE = 0.15
+"""First guess of the standard deviation of log σ, where n^−½ is not less."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class HMC(Move):
-    """Trajectories of a random length that is common to all chains.
+    """Trajectories of a random length, on the density of the coordinates that move, given all others.
 
-    A leapfrog step is reversible and keeps volume whatever function of the position pushes it, so a
-    trajectory may follow the gradient of a surrogate that is cheaper. The change of the exact energy decides:
+    A leapfrog step is reversible and keeps volume whatever function of the position pushes it, so that forces may
+    be in single precision. The change of the exact energy decides:
 
-        log a = log π(x') − log π(x) − ½ |p'|² + ½ |p|²
+        log a = log π(x') − log π(x) + log p(H | x') − log p(H | x) + log |J'| − log |J| − ½ |p'|² + ½ |p|²
+
+    with H the set of local coordinates that move, drawn with probability p(H | x), and J the Jacobian from the
+    held weights κ² of the other variables to their local coordinates. Where a prior has no local scales, all
+    coordinates move, and the terms of H and J are not there.
 
     Parameters
     ----------
@@ -54,9 +64,9 @@ class HMC(Move):
 
     chains: int = 4
     length: float | int = 1.5
-    acceptance: float = 0.8
+    acceptance: float = 0.75
     warmup: int = 100
-    max_steps: int = 64
+    max_steps: int = 32
 
     def __post_init__(self) -> None:
         if self.chains < 2:
@@ -80,59 +90,68 @@ class HMC(Move):
 
     def begin(self, posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> Tuning:
         """A small step, and a guess of the metric."""
-        metric = first_metric(positions, posterior.local)
+        scale = min(LEAST_NOISE_SCALE, posterior.design.n**-0.5)
+        metric = Metric.first(posterior.dimension, posterior.local, scale)
         return {"log_step": np.array(math.log(FIRST_STEP)), "log_steps": np.zeros(0), **metric.arrays()}
 
     def step(
         self, posterior: Posterior, tuning: Tuning, state: ChainState, random: Randomness
-    ) -> tuple[ChainState, dict[str, float]]:
+    ) -> tuple[ChainState, Record]:
         """One trajectory, and its acceptance."""
-        metric, size = Metric.from_arrays(tuning), math.exp(float(tuning["log_step"]))
-        steps = math.ceil(2.0 * random.common.random() * self.length / size)
-        steps = min(max(steps, 1), self.max_steps)
-        surrogate = posterior.engine.has_surrogate and posterior.prior.has_local_scales
-        gradient = state.gradient
-        if gradient is None:
-            gradient = posterior.gradient(state.position, surrogate=surrogate).gradient
-        momentum = random.own.standard_normal(state.position.size)
-        before = state.log_density - 0.5 * float(momentum @ momentum)
+        target: HeldPosterior | WholePosterior
+        if posterior.prior.has_local_scales:
+            state, _ = evaluated(posterior, state)
+            target = HeldPosterior.drawn(posterior, state, random.own)
+        else:
+            target = WholePosterior(posterior)
+        coordinates = target.coordinates
+        root, size = Metric.from_arrays(tuning).root(coordinates), math.exp(float(tuning["log_step"]))
+        steps = min(max(math.ceil(2.0 * random.common.random() * self.length / size), 1), self.max_steps)
 
-        x, p, force, value = state.position, momentum, metric.pull(gradient), state.log_density
-        end = gradient
-        for _ in range(steps):
-            p = p + 0.5 * size * force
-            x = x + size * metric.push(p)
-            value, end = posterior.gradient(x, surrogate=surrogate)
-            force = metric.pull(end)
-            p = p + 0.5 * size * force
-        if surrogate:
-            value = posterior.log_density(x)
+        z, momentum = state.position[coordinates], random.own.standard_normal(coordinates.size)
+        energy = 0.5 * float(momentum @ momentum)
+        first = target.gradient(z)
+        force, taken, p = first, 0, momentum
+        for taken in range(1, steps + 1):
+            p = p + 0.5 * size * (force @ root)
+            z = z + size * (root @ p)
+            force = target.gradient(z)
+            if not np.any(force):
+                break
+            p = p + 0.5 * size * (force @ root)
+        end = target.end(z) if np.any(force) else None
         # Far out a momentum may be too large to square; such an end is not accepted.
         with np.errstate(over="ignore", invalid="ignore"):
-            log_ratio = value - 0.5 * float(p @ p) - before
+            log_ratio = -math.inf
+            if end is not None:
+                log_ratio = end.log_density - target.start(state) - 0.5 * float(p @ p) + energy
         if math.isnan(log_ratio):
             log_ratio = -math.inf
         acceptance = math.exp(min(log_ratio, 0.0))
-        record = {
+        record: Record = {
             "acceptance": acceptance,
             "divergent": float(-log_ratio > DIVERGENT),
-            "steps": float(steps),
+            "steps": float(taken),
+            "coordinates": coordinates,
+            "force": first,
         }
-        if random.own.random() < acceptance:
-            return replace(state, position=x, log_density=value, gradient=end), record
-        return replace(state, gradient=gradient), record
+        if end is not None and random.own.random() < acceptance:
+            return replace(state, **end.state), record
+        return state, record
 
     def adapt(self, tuning: Tuning, posterior: Posterior, warm_up: WarmUp) -> Tuning:
-        """Correct the step size by the acceptance, and learn the metric again every few iterations.
+        """Correct the step size by the acceptance, and learn the metric.
 
         The gain falls to a third in the iterations after the metric was fixed, so that the step settles.
         """
-        remaining = warm_up.remaining
+        remaining, done = warm_up.remaining, len(warm_up.history)
         gain = 1.0 if remaining > SETTLE else 1.0 / 3.0 + 2.0 / 3.0 * remaining / SETTLE
         rate = float(np.mean(warm_up.statistics["acceptance"]))
         log_step = min(float(tuning["log_step"]) + gain * (rate - self.acceptance), math.log(LARGEST_STEP))
         settling = np.append(tuning["log_steps"], log_step) if remaining < SETTLE else np.zeros(0)
-        metric = _relearned(Metric.from_arrays(tuning), posterior.local, warm_up)
+        metric = Metric.from_arrays(tuning)
+        if remaining >= SETTLE:
+            metric = metric.learned(warm_up.lessons, posterior.local, 0.2 if done in FORGET else 1.0)
         return {"log_step": np.array(log_step), "log_steps": settling, **metric.arrays()}
 
     def settle(self, tuning: Tuning) -> Tuning:
@@ -140,12 +159,3 @@ class HMC(Move):
         last = tuning["log_steps"][-3:]
         log_step = np.array(np.mean(last)) if last.size else tuning["log_step"]
         return {**tuning, "log_step": log_step}
-
-
-def _relearned(metric: Metric, local: Int[np.ndarray, " k"], warm_up: WarmUp) -> Metric:
-    """The metric from the second half of the warm-up so far, or the one that there was."""
-    done = len(warm_up.history)
-    if done < 2 * RELEARN or done % RELEARN or warm_up.remaining < SETTLE - RELEARN:
-        return metric
-    late = warm_up.history[done // 2 :]
-    return learned_metric(late.reshape(-1, late.shape[2]), local)

@@ -75,11 +75,6 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def has_surrogate(self) -> bool:
-        """Whether `surrogate` gradients are cheaper than exact ones."""
-
-    @property
-    @abstractmethod
     def single_precision(self) -> bool:
         """Whether a part of the likelihood is computed in single precision."""
 
@@ -93,8 +88,8 @@ class Engine(ABC):
         """The value alone."""
 
     @abstractmethod
-    def gradient(self, variances: Variances, working: Working, *, surrogate: bool = False) -> Likelihood:
-        """The value and its derivatives; with `surrogate`, of a likelihood that is near it and cheaper."""
+    def gradient(self, variances: Variances, working: Working) -> Likelihood:
+        """The value and its derivatives."""
 
     @abstractmethod
     def condition(self, variances: Variances, working: Working) -> ConditionalPosterior:

@@ -42,7 +42,7 @@ class Columns:
     norms
         ‖f_i‖² of the features of power 1 and 2, (2, d).
     squares
-        The columns that `square_product` uses, and `square_forms` answers for; None for all.
+        The columns whose features of power 2 are used; None for all.
     """
 
     values: Float[np.ndarray, "n d"]
@@ -68,31 +68,28 @@ class Columns:
         values = np.asfortranarray(self.values[:, columns])
         return Columns(values, self.layout.taken(columns), self.norms[:, columns])
 
-    def product(self, v: Float[np.ndarray, " d"], k: int) -> Matrix:
-        """Σ_i v_i f_ki f_kiᵀ for weights that are not negative: the lower triangle, in double precision."""
-        n = len(self.values)
-        root = np.sqrt(v).astype(self.values.dtype, copy=False)
+    def product(
+        self, v: Float[np.ndarray, " d"], k: int, *, signed: bool = False, wide: bool = True
+    ) -> Matrix:
+        """Σ_i v_i f_ki f_kiᵀ, the lower triangle; of power 2 over the columns in `squares`.
+
+        Parameters
+        ----------
+        v, k
+            Weights of the columns, and the power of their features.
+        signed
+            Whether weights may be negative.
+        wide
+            Whether the result is in double precision, in which blocks of columns are added up; else it is in
+            the precision of the columns.
+        """
+        n, precision = len(self.values), np.float64 if wide else self.values.dtype
+        parts = [self.squares] if k == 2 and self.squares is not None else self._blocks
         total: np.ndarray | None = None
-        for part in self._blocks:
-            block = np.zeros((n, n), dtype=self.values.dtype, order="F")
-            lapack.add_gram(self._features(part, k) * root[part], block)
-            total = block.astype(np.float64, copy=False) if total is None else np.add(total, block, out=total)
-        return np.zeros((n, n), order="F") if total is None else total
-
-    def signed_product(self, v: Float[np.ndarray, " d"], k: int) -> Matrix:
-        """Σ_i v_i f_ki f_kiᵀ for weights of any sign: the lower triangle, in double precision."""
-        n = len(self.values)
-        total = np.zeros((n, n), order="F")
-        for part in self._blocks:
-            total += self._signed(self._features(part, k), v[part])
-        return total
-
-    def square_product(self, v: Float[np.ndarray, " d"]) -> Matrix:
-        """Σ_i v_i f_2i f_2iᵀ over the columns in `squares`."""
-        used = self.squares
-        if used is None:
-            return self.signed_product(v, 2)
-        return self._signed(self._features(used, 2), v[used]).astype(np.float64, copy=False)
+        for part in parts:
+            block = self._product(self._features(part, k), v[part], signed)
+            total = block.astype(precision, copy=False) if total is None else np.add(total, block, out=total)
+        return np.zeros((n, n), dtype=precision, order="F") if total is None else total
 
     def pair_product(self, v: Float[np.ndarray, " q"], columns: Int[np.ndarray, "q 2"]) -> Matrix:
         """Σ v φ φᵀ of products φ of two columns each."""
@@ -100,19 +97,14 @@ class Columns:
         return np.asfortranarray((features * v.astype(features.dtype)) @ features.T, dtype=np.float64)
 
     def forms(self, M: Matrix, k: int) -> Float[np.ndarray, " d"]:
-        """f_kiᵀ M f_ki of every column, for a lower triangular M."""
+        """f_kiᵀ M f_ki of every column, for a lower triangular M; 0 for columns that are left out."""
         lower = M.astype(self.values.dtype, copy=False)
+        if k == 2 and self.squares is not None:
+            forms = np.zeros(self.values.shape[1])
+            forms[self.squares] = _forms(lower, self._features(self.squares, 2))
+            return forms
         parts = [_forms(lower, self._features(part, k)) for part in self._blocks]
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
-
-    def square_forms(self, M: Matrix) -> Float[np.ndarray, " d"]:
-        """f_2iᵀ M f_2i of the columns in `squares`, 0 for the others."""
-        used = self.squares
-        if used is None:
-            return self.forms(M, 2)
-        forms = np.zeros(self.values.shape[1])
-        forms[used] = _forms(M.astype(self.values.dtype, copy=False), self._features(used, 2))
-        return forms
 
     def pair_forms(self, M: Matrix, columns: Int[np.ndarray, "q 2"]) -> Float[np.ndarray, " q"]:
         """φᵀ M φ of products φ of two columns each."""
@@ -139,20 +131,25 @@ class Columns:
     def _pairs(self, columns: Int[np.ndarray, "q 2"]) -> Float[np.ndarray, "n q"]:
         return self.values[:, columns[:, 0]] * self.values[:, columns[:, 1]]
 
-    def _signed(self, features: Float[np.ndarray, "n h"], v: Float[np.ndarray, " h"]) -> Matrix:
-        """F diag(v) Fᵀ for weights of any sign, the lower triangle."""
+    def _product(
+        self, features: Float[np.ndarray, "n h"], v: Float[np.ndarray, " h"], signed: bool
+    ) -> Matrix:
+        """F diag(v) Fᵀ, the lower triangle, in the precision of the columns."""
         weights = v.astype(features.dtype, copy=False)
-        if len(features) <= SMALL:
+        n = len(features)
+        if signed and n <= SMALL:
             # One product of the whole square is quicker than two of a triangle.
             return ((features * weights) @ features.T).T
-        n = len(features)
-        part = np.zeros((n, n), dtype=features.dtype, order="F")
+        total = np.zeros((n, n), dtype=features.dtype, order="F")
+        if not signed:
+            lapack.add_gram(np.asfortranarray(features * np.sqrt(weights)), total)
+            return total
         root = np.sqrt(np.abs(weights))
         for sign in (1.0, -1.0):
             chosen = np.flatnonzero(sign * weights > 0)
             if chosen.size:
-                lapack.add_gram(np.asfortranarray(features[:, chosen] * root[chosen]), part, sign=sign)
-        return part
+                lapack.add_gram(np.asfortranarray(features[:, chosen] * root[chosen]), total, sign=sign)
+        return total
 
 
 def _forms(lower: Matrix, features: Float[np.ndarray, "n h"]) -> Float[np.ndarray, " h"]:

@@ -60,11 +60,6 @@ class FeatureSpace(Engine):
         return self._layout
 
     @property
-    def has_surrogate(self) -> bool:
-        """There is nothing cheaper than the likelihood itself."""
-        return False
-
-    @property
     def single_precision(self) -> bool:
         """Everything is in double precision."""
         return False
@@ -88,7 +83,7 @@ class FeatureSpace(Engine):
         lower = _precision(np.sqrt(S), working.variance, statistics)
         return Likelihood(_factorise(lower, np.sqrt(S), working.variance, statistics)[0])
 
-    def gradient(self, variances: Variances, working: Working, *, surrogate: bool = False) -> Likelihood:
+    def gradient(self, variances: Variances, working: Working) -> Likelihood:
         """The value and its derivatives.
 
         With B = I + S^½ ΦᵀWΦ S^½ / σ², u = B⁻¹ S^½ ΦᵀWz / σ² and m = S^½ u, in closed form

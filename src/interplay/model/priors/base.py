@@ -36,7 +36,7 @@ class Scale:
     log_noise: float | Float[np.ndarray, "*s"] = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalScales:
     """How local coordinates l = log λ act, given the global ones: each is the size of a variable's effects.
 
@@ -51,19 +51,27 @@ class LocalScales:
     ----------
     log_limit, log_ratio
         Logs of the largest weight, m² of SKIM, and of the ratio, η1/m of SKIM.
+    limit_gradient, ratio_gradient
+        Their derivatives by the global coordinates of the prior.
     """
 
     log_limit: float
     log_ratio: float
+    limit_gradient: Vector
+    ratio_gradient: Vector
 
     def log_weight(self, local: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
         """Log u of local coordinates."""
-        return self.log_limit - np.logaddexp(0.0, -2.0 * (local + self.log_ratio))
+        return self.log_limit + self.log_share(local)
 
     def local(self, log_weight: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
         """The local coordinates of weights below the limit."""
         share = log_weight - self.log_limit
         return 0.5 * (share - np.log(-np.expm1(share))) - self.log_ratio
+
+    def log_share(self, local: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
+        """Log s = log u − log limit, the share of the largest weight."""
+        return -np.logaddexp(0.0, -2.0 * (local + self.log_ratio))
 
 
 class PriorDensity(NamedTuple):

@@ -88,7 +88,10 @@ class SKIM(Prior):
 
     def local_scales(self, t: Vector) -> LocalScales:
         """Weights η1²κ² = m² s with s = t²/(1 + t²), t = λ η1/m."""
-        return LocalScales(float(t[1]), float(t[0] - 0.5 * t[1]))
+        by_limit, by_ratio = np.zeros(self._globals), np.zeros(self._globals)
+        by_limit[1] = 1.0
+        by_ratio[:2] = 1.0, -0.5
+        return LocalScales(float(t[1]), float(t[0] - 0.5 * t[1]), by_limit, by_ratio)
 
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
         """Draw t from the prior."""
