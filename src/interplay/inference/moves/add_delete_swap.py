@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 from interplay.data.design import Design
 from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
 from interplay.inference.moves.informed import joint_evidence, strongest
-from interplay.inference.moves.local import Locals, Tables, background_weight
+from interplay.inference.moves.local import Locals, Tables, with_background
 from interplay.model.posterior import Posterior
 
 NOTHING = 0.3
@@ -143,11 +143,7 @@ class AddDeleteSwap(Move):
         free = np.setdiff1d(candidates, stay)
         active = np.flatnonzero(locals_.active)
         others = active[active != place]
-        background = x.copy()
-        gain = math.exp(float(np.mean(posterior.log_gain(x))))
-        weight = background_weight(locals_.scales, gain)
-        background[posterior.local[free]] = locals_.scales.local(np.array(math.log(weight)))
-        variances, working = posterior.model(background)
+        variances, working = posterior.model(with_background(posterior, x, free))
         resolvent = posterior.kernel.resolvent(variances, working, evaluation.factored)
         if resolvent is None:
             return state

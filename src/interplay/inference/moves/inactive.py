@@ -9,14 +9,14 @@ from jaxtyping import Float, Int
 
 from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
 from interplay.inference.moves.informed import signs, strongest, trace_evidence
-from interplay.inference.moves.local import Locals, Tables
-from interplay.model.posterior import Evaluation, Posterior
+from interplay.inference.moves.local import Locals, Tables, with_background
+from interplay.model.posterior import Posterior
 
 FIRST_BLOCKS = 2
 MOST_BLOCKS = 64
 """Blocks that the variables are divided into, at first and at most."""
 
-LOW, HIGH = 0.4, 0.85
+LOW, HIGH = 0.4, 0.65
 """Acceptance below which blocks become twice as many, and above which half as many."""
 
 
@@ -25,10 +25,11 @@ LOW, HIGH = 0.4, 0.85
 class Inactive(Move):
     """Draw all inactive variables of a random block anew, given that they stay inactive.
 
-    Each comes from a table q of its conditional law given all others as they are at x (Tierney 1994, an
-    independence proposal but for that). Tables at the proposal x' give the way back:
+    Independence Metropolis (Tierney 1994). With all variables of the block at a background weight and all others
+    as they are, tables q give about the conditional law of each. They do not depend on where the block is, so
+    that they serve both directions:
 
-        log a = log π(x') − log π(x) + Σ_i [log q_i(l_i | x') − log q_i(l_i' | x)]
+        log a = log π(x') − log π(x) + Σ_i [log q_i(l_i) − log q_i(l_i')]
 
     The number of blocks is learned in warm-up.
     """
@@ -61,7 +62,7 @@ class Inactive(Move):
         return state, {"inactive_acceptance": float(np.mean(rates))}
 
     def adapt(self, tuning: Tuning, posterior: Posterior, warm_up: WarmUp) -> Tuning:
-        """Twice as many blocks where few are accepted, half as many where nearly all are."""
+        """Twice as many blocks where few are accepted, half as many where most are."""
         rate, blocks = float(np.mean(warm_up.statistics["inactive_acceptance"])), float(tuning["blocks"])
         if rate < LOW:
             blocks = min(2.0 * blocks, MOST_BLOCKS, float(posterior.local.size))
@@ -82,40 +83,26 @@ class Inactive(Move):
         random: np.random.Generator,
     ) -> tuple[ChainState, float]:
         assert state.evaluation is not None
-        x, locals_ = state.position, Locals.at(posterior, state.position)
+        locals_ = Locals.at(posterior, state.position)
         members = block[~locals_.active[block]]
         if not members.size:
             return state, 1.0
         partners = strongest(posterior, locals_.weights, np.flatnonzero(locals_.active))
-        here = _tables(posterior, x, state.evaluation, members, partners, probes)
-        drawn = here.draw(np.zeros(members.size, dtype=bool), random)
-        proposal = x.copy()
-        proposal[posterior.local[members]] = drawn
+        variances, working = posterior.model(with_background(posterior, state.position, members))
+        resolvent = posterior.kernel.resolvent(variances, working, state.evaluation.factored)
+        if resolvent is None:
+            return state, 0.0
+        evidence = trace_evidence(posterior, variances, resolvent, members, partners, probes)
+        tables = Tables.of(evidence, locals_.scales, locals_.edges[members], inactive_only=True)
+        drawn = tables.draw(np.zeros(members.size, dtype=bool), random)
         if not np.all(np.isfinite(drawn)):
             return state, 0.0
-        evaluation = posterior.evaluate(proposal, state.evaluation.factored)
-        if not math.isfinite(evaluation.log_density):
-            return state, 0.0
-        there = _tables(posterior, proposal, evaluation, members, partners, probes)
-        log_ratio = evaluation.log_density - state.evaluation.log_density
-        log_ratio += float(np.sum(there.log_density(locals_.values[members]) - here.log_density(drawn)))
-        rate = math.exp(min(log_ratio, 0.0))
+        proposal = state.position.copy()
+        proposal[posterior.local[members]] = drawn
+        after = posterior.evaluate(proposal, state.evaluation.factored)
+        log_ratio = after.log_density - state.evaluation.log_density
+        log_ratio += float(np.sum(tables.log_density(locals_.values[members]) - tables.log_density(drawn)))
+        rate = math.exp(min(log_ratio, 0.0)) if math.isfinite(log_ratio) else 0.0
         if random.random() < rate:
-            state = replace(
-                state, position=proposal, log_density=evaluation.log_density, evaluation=evaluation
-            )
+            state = replace(state, position=proposal, log_density=after.log_density, evaluation=after)
         return state, rate
-
-
-def _tables(
-    posterior: Posterior,
-    x: Float[np.ndarray, " D"],
-    evaluation: Evaluation,
-    members: Int[np.ndarray, " b"],
-    partners: Int[np.ndarray, " a"],
-    probes: Float[np.ndarray, "n s"],
-) -> Tables:
-    """The laws of members given that they are inactive, at a position."""
-    locals_, (variances, _) = Locals.at(posterior, x), posterior.model(x)
-    evidence = trace_evidence(posterior, variances, evaluation.factored, members, partners, probes)
-    return Tables.of(evidence, locals_.scales, locals_.edges[members], inactive_only=True)

@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 
 from interplay._support import lapack
 from interplay.inference.moves.local import Evidence
-from interplay.model.engines.kernel_space import Factored
+from interplay.model.engines.kernel_space import Resolvent
 from interplay.model.layout import Layout
 from interplay.model.posterior import Posterior
 from interplay.model.term_variances import term_variances
@@ -39,7 +39,7 @@ def strongest(
 def trace_evidence(
     posterior: Posterior,
     variances: Variances,
-    factored: Factored,
+    resolvent: Resolvent,
     candidates: Int[np.ndarray, " c"],
     partners: Int[np.ndarray, " a"],
     probes: Float[np.ndarray, "n s"],
@@ -50,23 +50,25 @@ def trace_evidence(
 
     Parameters
     ----------
-    posterior, variances, factored
-        The model, and the position.
+    posterior, variances, resolvent
+        The model, the prior variances at the position, the factor of K + V there, and α.
     candidates, partners
         The variables in question, sorted, and those whose pairs with them are looked at.
     probes
         Vectors of signs.
     """
-    layout, X = posterior.engine.layout, posterior.design.X
-    white = probes.copy(order="F")
-    lapack.solve_triangle(factored.lower, white)
+    lower, alpha = resolvent
+    layout, X = posterior.engine.layout, posterior.kernel.columns.values
+    white = probes.astype(lower.dtype, order="F")
+    lapack.solve_triangle(lower, white)
     mean_inverse = float(np.vdot(white, white)) / probes.size
     columns, owner = _columns(layout, candidates)
     others = _columns(layout, partners)[0]
     rates = _rates(variances, layout, candidates, others)[owner]
-    factors = np.column_stack([np.ones(len(X)), X[:, others]])
+    factors = np.ones((len(X), 1 + others.size), dtype=X.dtype, order="F")
+    factors[:, 1:] = X[:, others]
     values = X[:, columns]
-    projections = values.T @ (factored.alpha[:, None] * factors)
+    projections = values.T @ (alpha[:, None] * factors)
     norms = (values**2).T @ factors**2
     reference = _main_variances(variances)[candidates]
     return Evidence(rates * projections**2, mean_inverse * rates * norms, owner, reference)
@@ -75,7 +77,7 @@ def trace_evidence(
 def joint_evidence(
     posterior: Posterior,
     variances: Variances,
-    resolvent: tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]],
+    resolvent: Resolvent,
     candidates: Int[np.ndarray, " c"],
     partners: Int[np.ndarray, " a"],
 ) -> Evidence:

@@ -226,6 +226,17 @@ def background_weight(scales: LocalScales, gain: float) -> float:
     return limit * (below + share * (1.0 - 2.0 / math.pi * math.atan(edge)))
 
 
+def with_background(
+    posterior: Posterior, x: Float[np.ndarray, " D"], members: Int[np.ndarray, " m"]
+) -> Float[np.ndarray, " D"]:
+    """The position with some variables at the background weight."""
+    scales = posterior.local_scales(x)
+    gain = math.exp(float(np.mean(posterior.log_gain(x))))
+    background = x.copy()
+    background[posterior.local[members]] = scales.local(np.log(background_weight(scales, gain)))
+    return background
+
+
 def _log_prior_between(bounds: Float[np.ndarray, "c t"]) -> Float[np.ndarray, "c u"]:
     """Log of the prior mass between consecutive bounds of log λ."""
     left, right = bounds[:, :-1], bounds[:, 1:]

@@ -36,6 +36,9 @@ FEWEST_TRUNCATED = 128
 
 NOT_DEFINED = Likelihood(-math.inf)
 
+Resolvent = tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]
+"""The lower Cholesky factor of K + V, and α = (K + V)⁻¹ z, in the precision of the products."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -133,7 +136,7 @@ class KernelSpace(Engine):
 
     def resolvent(
         self, variances: Variances, working: Working, near: Factored
-    ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]] | None:
+    ) -> Resolvent | None:
         """The factor of K + V and α in the precision of the products, for proposals; None if undefined."""
         precision = self._columns.values.dtype
         old = zip(near.parts, near.matrices, strict=True)
