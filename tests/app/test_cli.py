@@ -157,7 +157,7 @@ def test_a_plan_is_a_range_and_in_words(folder: Path) -> None:
     result = run("plan", folder / "data.csv", "-r", "y", "--drop", "id")
     assert result.exit_code == 0
     assert result.stdout.startswith("The fit will take about ")
-    assert " ms, and most fits converge after 13,000 to 40,000" in result.stdout
+    assert " ms, and most fits converge after 400 to 1,600 of each chain" in result.stdout
     assert "GB" in result.stdout or "MB" in result.stdout
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from interplay.inference.moves.swap import Neighbours
 from oracles import features, log_likelihood, monomials, posterior
 from oracles import prior as prior_variances
 from references import (
@@ -31,7 +32,6 @@ from interplay.effects.mixture import Mixture
 from interplay.inference.diagnostics import ConvergenceWarning
 from interplay.inference.draws import Draws
 from interplay.inference.moves import HMC
-from interplay.inference.moves.swap import Neighbours
 from interplay.inference.sample import sample
 from interplay.model.engines import choose_engine
 from interplay.model.families import Gaussian

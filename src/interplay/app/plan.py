@@ -13,9 +13,10 @@ from jaxtyping import Float
 
 from interplay._support.parallel import cores, workers
 from interplay.data.design import Design
+from interplay.inference.chain import advance, record
 from interplay.inference.moves.hmc import HMC
 from interplay.inference.progress import duration
-from interplay.inference.run import SINGLE_FROM
+from interplay.inference.run import SINGLE_FROM, Job, before_warm_up
 from interplay.inference.sample import MAX_DRAWS
 from interplay.inference.search.beam import CANDIDATES, beam_width
 from interplay.inference.search.sets import add_drop_swap, fewest_members, most_members, rows_to_search
@@ -26,14 +27,8 @@ from interplay.model.posterior import Posterior
 from interplay.model.priors.base import Prior
 from interplay.model.variable_sets import VariableSets
 
-GRADIENTS = (13_000, 40_000)
-"""Gradients of all chains until they have converged, as seen in most fits; see `docs/sampler.md`."""
-
-STEPS_A_DRAW = 6.0
-"""Gradients that a draw takes, on average."""
-
-KEEPING = 1.0
-"""What is kept of a draw, its main effects above all, takes about so many gradients."""
+DRAWS = (400, 1600)
+"""Draws of each chain until they have converged, as seen in most fits; see `docs/sampler.md`."""
 
 SCREEN = 1e-7
 """Seconds that the screen takes for a pair of columns, once."""
@@ -55,8 +50,8 @@ class Plan:
         Of the data.
     chains, processes
         Chains, and how many of them run at a time.
-    gradient
-        Seconds of one gradient of the log density, while all cores are busy.
+    iteration
+        Seconds of one iteration of a chain, while all cores are busy.
     seconds
         Wall time of most fits, from and to, if nothing else keeps the machine busy.
     most_seconds
@@ -71,7 +66,7 @@ class Plan:
     variables: int
     chains: int
     processes: int
-    gradient: float
+    iteration: float
     seconds: tuple[float, float]
     most_seconds: float
     memory: tuple[float, float]
@@ -82,18 +77,18 @@ class Plan:
         seconds, memory = (
             _range(ends, words) for ends, words in ((self.seconds, duration), (self.memory, _size))
         )
-        least, most = GRADIENTS
+        least, most = DRAWS
         return (
             f"The fit will take about {seconds} on {self.processes} core{'s' * (self.processes > 1)} with"
             f" nothing else to do, {memory} of memory, and at most {_size(self.file)} on disk. That is a"
-            f" range, not a promise: one gradient takes {_short(self.gradient)}, and most fits converge after"
-            f" {least:,} to {most:,}. Where several sets of variables explain the data as well it takes"
-            f" longer; sampling ends after {duration(self.most_seconds)} or so in any case."
+            f" range, not a promise: one iteration takes {_short(self.iteration)}, and most fits converge after"
+            f" {least:,} to {most:,} of each chain. Where several sets of variables explain the data as well it"
+            f" takes longer; sampling ends after {duration(self.most_seconds)} or so in any case."
         )
 
 
 def plan(design: Design, prior: Prior, family: Family | None = None, *, max_draws: int = MAX_DRAWS) -> Plan:
-    """Time one gradient on this machine, and count.
+    """Time some iterations on this machine, and count.
 
     Parameters
     ----------
@@ -104,34 +99,27 @@ def plan(design: Design, prior: Prior, family: Family | None = None, *, max_draw
     """
     sampler = HMC()
     processes = min(cores(), sampler.chains)
-    at_a_time = sampler.chains / math.ceil(sampler.chains / processes)
-    posterior = Posterior.of(design, prior, family or Gaussian())
-    gradient = _seconds_of_gradient(posterior, processes)
-    start = _seconds_of_start(posterior)
+    job = Job.of(design, prior, family or Gaussian(), sampler, 0)
+    iteration = _seconds_of_iteration(job, processes)
+    start = _seconds_of_start(job.posterior)
 
-    def seconds(gradients: float | int) -> float:
-        return start + gradients * (1.0 + KEEPING / STEPS_A_DRAW) * gradient / at_a_time
+    def seconds(draws: int) -> float:
+        return start + (sampler.warmup + draws) * math.ceil(sampler.chains / processes) * iteration
 
-    draws = [_draws(gradients, sampler) for gradients in GRADIENTS]
-    longest = (max_draws + sampler.warmup) * sampler.chains * STEPS_A_DRAW
-    usual = [seconds(min(gradients, longest)) for gradients in GRADIENTS]
-    memory = [_memory(design, sampler, processes, min(length, max_draws)) for length in draws]
+    draws = [min(length, max_draws) for length in DRAWS]
+    usual = [seconds(length) for length in draws]
+    memory = [_memory(design, sampler, processes, length) for length in draws]
     return Plan(
         rows=design.n,
         variables=design.p,
         chains=sampler.chains,
         processes=processes,
-        gradient=gradient,
+        iteration=iteration,
         seconds=(usual[0], usual[1]),
-        most_seconds=seconds(longest),
+        most_seconds=seconds(max_draws),
         memory=(memory[0], memory[1]),
-        file=8.0 * (design.X.size + sampler.chains * min(draws[1], max_draws) * design.p) + 1e5,
+        file=8.0 * (design.X.size + sampler.chains * draws[1] * design.p) + 1e5,
     )
-
-
-def _draws(gradients: float | int, sampler: HMC) -> float:
-    """Draws of each chain after so many gradients of all chains."""
-    return max(gradients / STEPS_A_DRAW / sampler.chains - sampler.warmup, 25.0)
 
 
 def _memory(design: Design, sampler: HMC, processes: int, draws: float | int) -> float:
@@ -144,29 +132,38 @@ def _memory(design: Design, sampler: HMC, processes: int, draws: float | int) ->
     return PROGRAM + data + working + max(kept, history)
 
 
-def _position(posterior: Posterior) -> Float[np.ndarray, " D"]:
-    """A position as chains have it: a few variables matter."""
+def _positions(job: Job) -> Float[np.ndarray, "c D"]:
+    """Positions as chains have them: a few variables matter."""
+    posterior, chains = job.posterior, job.sampler.chains
     random = np.random.default_rng(0)
     if not posterior.prior.has_local_scales:
-        return posterior.sample_prior(random)
+        return np.stack([posterior.sample_prior(random) for _ in range(chains)])
     included = np.arange(posterior.p) < fewest_members(posterior)
     x = posterior.position_of(included, np.array(0.5), np.array(-0.5))
-    return x + 0.3 * random.standard_normal(x.size)
+    return x + 0.3 * random.standard_normal((chains, x.size))
 
 
-def _seconds_of_gradient(posterior: Posterior, processes: int) -> float:
-    """Seconds of one gradient, as trajectories follow it, with all cores at work."""
-    x, count = _position(posterior), 1
-    surrogate = posterior.engine.has_surrogate and posterior.prior.has_local_scales
+def _seconds_of_iteration(job: Job, processes: int) -> float:
+    """Seconds of one iteration of a chain, and of what is kept of it, with all cores at work."""
+    state, count = before_warm_up(job, 0, _positions(job)), 1
 
-    def several(_: int) -> float:
+    def several(chain: int) -> float:
         began = time.thread_time()
-        for _ in range(count):
-            posterior.gradient(x, surrogate=surrogate)
+        stretch = advance(
+            job.posterior,
+            job.moves(0),
+            state.tunings,
+            state.chains[chain],
+            job.streams,
+            chain=chain,
+            phase=0,
+            first=0,
+            iterations=count,
+        )
+        record(job.posterior, job.mains, stretch.positions)
         return time.thread_time() - began
 
     with workers() as pool:
-        pool(several, range(processes))
         while True:
             passed = max(pool(several, range(processes)))
             if passed >= ENOUGH:

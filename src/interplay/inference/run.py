@@ -12,7 +12,17 @@ from interplay._support.parallel import Workers
 from interplay._support.streams import Streams
 from interplay.data.design import Design
 from interplay.inference.chain import Recorded, Stretch, advance, record
-from interplay.inference.moves import HMC, AddDeleteSwap, ChainState, Inactive, Lesson, Move, Rescale, Tuning, WarmUp
+from interplay.inference.moves import (
+    HMC,
+    AddDeleteSwap,
+    ChainState,
+    Inactive,
+    Lesson,
+    Move,
+    Rescale,
+    Tuning,
+    WarmUp,
+)
 from interplay.inference.moves.add_delete_swap import Windows
 from interplay.inference.search.start import starts
 from interplay.inference.trace import Draw, Trace

@@ -17,7 +17,7 @@ def plan(
 ) -> None:
     """Say how long a fit will take, and how much memory.
 
-    Reads and checks the data as `fit` would, and times a gradient of the log density on this machine.
+    Reads and checks the data as `fit` would, and times some iterations of the sampler on this machine.
 
     \b
     Example:
@@ -28,5 +28,5 @@ def plan(
 
         request = options.request(response, drop, impute, expected_mains, quadratic)
         design = request.design(file)
-    say(f"{options.size(design)}. Timing a gradient …")
+    say(f"{options.size(design)}. Timing some iterations …")
     typer.echo(str(planned(design, request.prior)))

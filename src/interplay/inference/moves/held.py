@@ -104,7 +104,9 @@ class HeldPosterior:
     def coordinates(self) -> Int[np.ndarray, " h"]:
         """Coordinates that move: all global ones, then those of H."""
         posterior = self.posterior
-        return np.concatenate([np.arange(posterior.dimension - posterior.local.size), posterior.local[self.moving]])
+        return np.concatenate(
+            [np.arange(posterior.dimension - posterior.local.size), posterior.local[self.moving]]
+        )
 
     def position_of(self, z: Float[np.ndarray, " h"]) -> Float[np.ndarray, " D"] | None:
         """The whole position; None where a held weight would be past the limit."""

@@ -173,9 +173,7 @@ class Tables:
         """The laws of some of the variables."""
         return Tables(self.edges[rows], self.log_mass[rows])
 
-    def draw(
-        self, active: Bool[np.ndarray, " c"], random: np.random.Generator
-    ) -> Float[np.ndarray, " c"]:
+    def draw(self, active: Bool[np.ndarray, " c"], random: np.random.Generator) -> Float[np.ndarray, " c"]:
         """A local coordinate of each variable, given whether it is active."""
         cells = np.arange(self.log_mass.shape[1])
         allowed = (cells > BELOW) == active[:, None]
@@ -207,8 +205,10 @@ class Tables:
         flat = np.full(local.shape, -math.log(CELL))
         flat = np.where(in_lower, log_prior(local) - log_prior_below(low), flat)
         flat = np.where(in_upper, log_prior(local) - log_prior_above(high), flat)
-        total = self.log_inactive if self.log_mass.shape[1] == BELOW + 1 else np.where(
-            active, self.log_active, self.log_inactive
+        total = (
+            self.log_inactive
+            if self.log_mass.shape[1] == BELOW + 1
+            else np.where(active, self.log_active, self.log_inactive)
         )
         return log_mass + flat - total
 

@@ -134,9 +134,7 @@ class KernelSpace(Engine):
             lapack.solve_triangle(K, white, transposed=True)
         return Factored(value, parts, matrices, K, white[:, 0])
 
-    def resolvent(
-        self, variances: Variances, working: Working, near: Factored
-    ) -> Resolvent | None:
+    def resolvent(self, variances: Variances, working: Working, near: Factored) -> Resolvent | None:
         """The factor of K + V and α in the precision of the products, for proposals; None if undefined."""
         precision = self._columns.values.dtype
         old = zip(near.parts, near.matrices, strict=True)
