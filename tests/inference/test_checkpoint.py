@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from patience import child, wait_for
 
 from interplay.data.design import Design, design
 from interplay.inference.checkpoint import FORMAT, CheckpointError
@@ -84,21 +85,22 @@ np.savez(sys.argv[2], **draws.hyperparameters, **draws.statistics)
 """
 
 
-def begin(path: Path, result: Path) -> subprocess.Popen[bytes]:
+def begin(path: Path, result: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """The same run, in a process of its own that can be killed."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.Popen([sys.executable, "-c", PROCESS, path, result], env=environment)
+    folders = [Path(__file__).parent, Path(__file__).parents[1]]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+    return child([sys.executable, "-c", PROCESS, path, result], env=environment)
 
 
 def wait_for_changes(process: subprocess.Popen[bytes], path: Path, changes: int) -> None:
     """Until a file has been replaced so many times."""
-    last = path.stat().st_mtime_ns if path.exists() else 0
-    while changes:
-        assert process.poll() is None
-        time.sleep(0.001)
-        now = path.stat().st_mtime_ns if path.exists() else 0
-        changes -= now != last
-        last = now
+
+    def written() -> int:
+        return path.stat().st_mtime_ns if path.exists() else 0
+
+    for _ in range(changes):
+        last = written()
+        wait_for(lambda last=last: written() != last, "a checkpoint", process, pause=0.001)
 
 
 @pytest.mark.slow
