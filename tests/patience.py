@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which something that should happen is taken never to: a bound, not a measurement."""
 
 
