@@ -4,26 +4,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+import threading
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pandas as pd
-
-PATIENCE = 600.0
-"""Seconds after which something that should happen is taken never to: a bound, not a measurement."""
-
-
-def wait_for(found: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if value := found():
-            return value
-        time.sleep(0.1)
-    raise AssertionError(f"never seen: {what}")
+from patience import PATIENCE, wait_for
 
 
 def small_csv(seed: int = 0, rows: int = 60, columns: int = 6) -> bytes:
@@ -48,20 +36,23 @@ class Live:
         self.process = subprocess.Popen([*command, *self.options], stderr=subprocess.PIPE, text=True)
         lines = []
         assert self.process.stderr is not None
+        impatience = threading.Timer(PATIENCE, self.process.kill)
+        impatience.start()
         while not (found := re.search(r"http://\S+?/", "".join(lines[-1:]))):
             line = self.process.stderr.readline()
             assert line, f"the server did not start: {lines}"
             lines.append(line)
+        impatience.cancel()
         self.url = found[0]
         self.client = httpx.Client(base_url=self.url, timeout=PATIENCE)
 
     def end(self, how: signal.Signals = signal.SIGINT) -> None:
         self.client.close()
         self.process.send_signal(how)
-        assert self.process.stderr is not None
-        with self.process.stderr:
-            self.said = self.process.stderr.read()
-        self.process.wait(PATIENCE)
+        try:
+            self.said = self.process.communicate(timeout=PATIENCE)[1]
+        finally:
+            self.process.kill()
 
     def upload(self, content: bytes, name: str = "small.csv") -> dict[str, Any]:
         answer = self.client.post("api/jobs", params={"name": name}, content=content)

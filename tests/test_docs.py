@@ -93,7 +93,7 @@ def test_example_scripts_run(
     from matplotlib import pyplot
 
     pyplot.switch_backend("Agg")
-    few = functools.partial(ip.InteractionRegressor, draws=25, sampler=ip.Lockstep(chains=2, warmup=25))
+    few = functools.partial(ip.InteractionRegressor, draws=25, sampler=ip.HMC(chains=2, warmup=25))
     monkeypatch.setattr(ip, "InteractionRegressor", few)
     monkeypatch.setenv("SEARCH_P", "20")
     monkeypatch.chdir(ROOT)

@@ -3,10 +3,10 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import patience
 import pytest
 from test_docs import PAGES, assert_alike, of
 
@@ -20,12 +20,10 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in BLOCK.finditer(text):
         place = f"{of(page)}, commands in line {text.count(chr(10), 0, block.start()) + 1}"
-        done = subprocess.run(
+        done = patience.run(
             ["bash", "-euo", "pipefail", "-c", block[1]],
             cwd=tmp_path,
             env={**os.environ, "PATH": programs},
-            capture_output=True,
-            text=True,
         )
         assert done.returncode == 0, f"{place}: {done.stderr}"
         if block[2] is not None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import patience
 import pytest
+from patience import child
 from typer.testing import CliRunner
 
 import interplay as ip
@@ -308,7 +310,7 @@ def test_help_brings_nothing_heavy() -> None:
         "except SystemExit: pass\n"
         "print(sorted({'jax', 'numpy', 'pandas'} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    done = patience.run([sys.executable, "-c", code, "--help"], check=True)
     assert done.stderr.strip() == "[]"
     for word in ("fit", "effects", "predict", "report", "plan", "serve", "demo", "Exit codes", "Examples"):
         assert word in done.stdout
@@ -320,15 +322,15 @@ def test_every_command_has_examples() -> None:
 
 
 def test_a_pipe_that_closes_early_and_a_mistake_in_a_shell(saved: Path, tmp_path: Path) -> None:
-    with subprocess.Popen(
+    with child(
         [*COMMAND, "effects", saved, "mains", "-f", "csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
-    piped = subprocess.run([*COMMAND, "fit", "-", "-r", "y"], input=b"", capture_output=True, cwd=tmp_path)
+    piped = patience.run([*COMMAND, "fit", "-", "-r", "y"], input="", cwd=tmp_path)
     assert piped.returncode == 1
-    assert piped.stdout == b""
-    assert b"interplay: stdin is empty" in piped.stderr
-    assert b"Traceback" not in piped.stderr
+    assert piped.stdout == ""
+    assert "interplay: stdin is empty" in piped.stderr
+    assert "Traceback" not in piped.stderr

@@ -33,7 +33,7 @@ def test_effects_of_a_dose_are_deviations() -> None:
 def test_prints_every_part_and_saves(tmp_path: Path) -> None:
     text, file = StringIO(), tmp_path / "demo.nc"
     console = Console(file=text, width=80)
-    settings = {"draws": 20, "sampler": ip.Lockstep(chains=2, warmup=10), "progress": False}
+    settings = {"draws": 20, "sampler": ip.HMC(chains=2, warmup=10), "progress": False}
     demo.main(file, rows=60, covariates=20, console=console, **settings)
     out = text.getvalue()
     assert max(map(len, out.splitlines())) <= 80

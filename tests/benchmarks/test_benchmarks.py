@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import patience
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return patience.run(command, cwd=ROOT)
 
 
 def numbers(tree: object) -> Iterator[float]:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from experiments.attempt import attempt, cores
 from experiments.harness import outstanding, run
 from experiments.methods import growing
 from experiments.task import Record, read, records, spared, write
+from patience import PATIENCE, wait_for
 from works import naps, task
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cores and memory are read from /proc")
@@ -24,6 +24,7 @@ RUN = """
 import sys
 from pathlib import Path
 from experiments.harness import run
+from patience import PATIENCE, wait_for
 from works import naps
 
 if __name__ == "__main__":
@@ -49,14 +50,6 @@ def begun(folder: Path) -> list[tuple[int, int]]:
     log = folder / "log"
     lines = log.read_text().splitlines() if log.exists() else []
     return [(int(seed), int(worker)) for seed, worker in (line.split() for line in lines)]
-
-
-def until(condition: object, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 600.0
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "this takes for ever"
-        time.sleep(0.05)
 
 
 def test_how_a_task_ends_is_said() -> None:
@@ -156,21 +149,21 @@ def finished() -> Iterator[list[subprocess.Popen]]:
     for process in processes:
         if process.poll() is None:
             process.kill()
-        process.communicate()
+        process.communicate(timeout=PATIENCE)
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
     tasks = naps(tmp_path, "nap", 1.0)
     first = start(tmp_path, "nap", 1.0)
     finished.append(first)
-    until(lambda: len(records(tmp_path, tasks)) >= 1 and len(begun(tmp_path)) >= 2, first)
+    wait_for(lambda: records(tmp_path, tasks) and len(begun(tmp_path)) >= 2, "the second task", first)
     first.send_signal(signal.SIGKILL)
-    first.wait()
+    first.wait(PATIENCE)
     kept = {one.task.name for one in records(tmp_path, tasks)}
     before = len(begun(tmp_path))
     second = start(tmp_path, "nap", 0.0)
     finished.append(second)
-    printed, errors = second.communicate()
+    printed, errors = second.communicate(timeout=PATIENCE)
     assert "left 0" in printed, errors
     assert [one.values["doubled"] for one in records(tmp_path, tasks)] == [0, 2, 4, 6]
     # What was done is not begun again; of the rest, each once.
@@ -180,9 +173,9 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, finished: list[su
 def test_a_lost_worker_costs_one_task(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
     process = start(tmp_path, "nap_once", 30.0)
     finished.append(process)
-    until(lambda: len(begun(tmp_path)) == 2, process)
+    wait_for(lambda: len(begun(tmp_path)) == 2, "the second task", process)
     os.kill(begun(tmp_path)[1][1], signal.SIGKILL)
-    printed, errors = process.communicate()
+    printed, errors = process.communicate(timeout=PATIENCE)
     assert "left 0" in printed, errors
     assert [one.status for one in records(tmp_path, naps(tmp_path, "nap_once", 30.0))] == ["done"] * 4
     assert [seed for seed, _ in begun(tmp_path)] == [0, 1, 1, 2, 3]
@@ -208,6 +201,6 @@ def test_what_is_timed_has_its_cores_alone_on_any_scheduler(tmp_path: Path) -> N
 def test_no_task_is_begun_after_the_budget(tmp_path: Path, finished: list[subprocess.Popen]) -> None:
     process = start(tmp_path, "nap", 0.0, budget="0")
     finished.append(process)
-    printed, errors = process.communicate()
+    printed, errors = process.communicate(timeout=PATIENCE)
     assert "left 4" in printed, errors
     assert begun(tmp_path) == []

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from patience import child, wait_for
 
 from interplay.data.design import Design, design
 from interplay.inference.checkpoint import FORMAT, CheckpointError
@@ -29,7 +30,7 @@ from interplay.inference.sample import sample
 from interplay.model.families import Gaussian
 from interplay.model.priors import SKIM, BlockDegree
 
-DRAWS, MANY = 60, 600
+DRAWS = 60
 SAMPLER = HMC(chains=2, warmup=20)
 
 
@@ -77,53 +78,62 @@ def path(finished: tuple[Path, Draws], tmp_path: Path) -> Path:
 
 PROCESS = """
 import sys
-import numpy as np
 import test_checkpoint
-draws, _ = test_checkpoint.run(test_checkpoint.Path(sys.argv[1]), draws=test_checkpoint.MANY)
-np.savez(sys.argv[2], **draws.hyperparameters, **draws.statistics)
+path = test_checkpoint.Path(sys.argv[1])
+print("begun", flush=True)
+test_checkpoint.run(path, draws=10**6, sampler=test_checkpoint.LONGER)
 """
+LONGER = replace(SAMPLER, warmup=40)
 
 
-def begin(path: Path, result: Path) -> subprocess.Popen[bytes]:
-    """The same run, in a process of its own that can be killed."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.Popen([sys.executable, "-c", PROCESS, path, result], env=environment)
+def begin(path: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A run without an end, in a process of its own that can be killed."""
+    folders = [Path(__file__).parent, Path(__file__).parents[1]]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+    return child([sys.executable, "-c", PROCESS, path], env=environment, stdout=subprocess.PIPE)
 
 
 def wait_for_changes(process: subprocess.Popen[bytes], path: Path, changes: int) -> None:
     """Until a file has been replaced so many times."""
-    last = path.stat().st_mtime_ns if path.exists() else 0
-    while changes:
-        assert process.poll() is None
-        time.sleep(0.001)
-        now = path.stat().st_mtime_ns if path.exists() else 0
-        changes -= now != last
-        last = now
+
+    def written() -> int:
+        return path.stat().st_mtime_ns if path.exists() else 0
+
+    for _ in range(changes):
+        last = written()
+        wait_for(lambda last=last: written() != last, "a checkpoint", process, pause=0.001)
+
+
+def place(path: Path) -> dict[str, Any]:
+    """Where a run is."""
+    with xr.open_dataset(path, engine="h5netcdf") as data:
+        return json.loads(data.attrs["place"])
 
 
 @pytest.mark.slow
 def test_killed_again_and_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    path, result = folder / "run.nc", tmp_path / "result.npz"
+    path = folder / "run.nc"
     random = np.random.default_rng(0)
     phases = []
     # The first is killed before there is anything to go on from, the second in warm-up.
     for changes in (0, 1, *random.integers(1, 5, size=4)):
-        with begin(path, result) as process:
+        with begin(path) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
             wait_for_changes(process, path, int(changes))
-            time.sleep(random.uniform(0.0, 0.02) if changes else random.uniform(2.0, 4.0))
+            time.sleep(random.uniform(0.0, 0.02))
             process.kill()
         assert process.returncode == -signal.SIGKILL
         if path.exists():
-            with xr.open_dataset(path, engine="h5netcdf") as data:
-                phases.append(json.loads(data.attrs["place"])["phase"])
+            phases.append(place(path)["phase"])
     assert len(phases) >= 5
     assert set(phases) == {"warm-up", "sampling"}
-    with begin(path, result) as process:
-        assert process.wait() == 0
-    with np.load(result) as resumed:
-        assert_same(dict(resumed), parts(run(None, draws=MANY)[0]))
+    # The same run to some draws after the last that were killed, and in one piece.
+    draws = place(path)["iteration"] + 30
+    resumed, whole = (parts(run(file, draws=draws, sampler=LONGER)[0]) for file in (path, None))
+    assert_same(resumed, whole)
     assert os.listdir(folder) == ["run.nc"]
 
 

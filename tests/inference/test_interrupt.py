@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from patience import child, wait_for
 
 from interplay._support.interrupt import noting_interrupts
 from interplay.data.design import Design, design
@@ -151,34 +152,31 @@ def test_outside_the_main_thread_nothing_is_changed() -> None:
         assert pool.submit(inside).result() is before
 
 
-def wait_for(path: Path, phase: str, least: int) -> None:
-    while True:
-        if path.exists():
-            with xr.open_dataset(path, engine="h5netcdf") as data:
-                place = json.loads(data.attrs["place"])
-            if place["phase"] == phase and place["iteration"] >= least:
-                return
-        time.sleep(0.002)
+def wait_until(process: subprocess.Popen, path: Path, phase: str, least: int) -> None:
+    def reached() -> bool:
+        if not path.exists():
+            return False
+        with xr.open_dataset(path, engine="h5netcdf") as data:
+            place = json.loads(data.attrs["place"])
+        return place["phase"] == phase and place["iteration"] >= least
+
+    wait_for(reached, f"iteration {least} of {phase}", process, pause=0.002)
 
 
 def test_interrupted_by_the_keyboard(tmp_path: Path) -> None:
     path = tmp_path / "run.nc"
     command = [sys.executable, "-c", PROCESS, path]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with child(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        try:
-            assert json.loads(process.stdout.readline()) == {"began": True}
-            wait_for(path, "warm-up", 5)
-            process.send_signal(signal.SIGINT)
-            # Before any draw there is nothing to return.
-            assert json.loads(process.stdout.readline()) == {"raised": True}
-            wait_for(path, "sampling", 2 * CHUNK)
-            process.send_signal(signal.SIGINT)
-            told = json.loads(process.stdout.readline())
-        except BaseException:
-            process.kill()
-            raise
+        assert json.loads(process.stdout.readline()) == {"began": True}
+        wait_until(process, path, "warm-up", 5)
+        process.send_signal(signal.SIGINT)
+        # Before any draw there is nothing to return.
+        assert json.loads(process.stdout.readline()) == {"raised": True}
+        wait_until(process, path, "sampling", 2 * CHUNK)
+        process.send_signal(signal.SIGINT)
+        told = json.loads(process.stdout.readline())
         assert process.wait() == 0
         assert process.stderr.read() == ""
     assert told["ended"] == "interrupted"

@@ -139,8 +139,9 @@ def test_chains_that_pass_by_too_small_a_noise_are_not_given_up(monkeypatch: pyt
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
 def test_a_run_in_double_precision_goes_on_as_it_would_have(tmp_path: Path) -> None:
     made, path = make(1e-3), tmp_path / "run.ckpt"
-    expected, _ = run(made, draws=50)
-    run(made, draws=25, checkpoint=path)
-    found, known = run(made, draws=50, checkpoint=path)
+    sampler = HMC(chains=2, warmup=50)
+    expected, _ = run(made, draws=50, sampler=sampler)
+    run(made, draws=25, sampler=sampler, checkpoint=path)
+    found, known = run(made, draws=50, sampler=sampler, checkpoint=path)
     assert known.remedies[0] == IN_DOUBLE_PRECISION
     assert_array_equal(found.hyperparameters["kappa"], expected.hyperparameters["kappa"])

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from live import PATIENCE, Live
+from live import Live
+from patience import PATIENCE
 
 
 @pytest.fixture(scope="module")

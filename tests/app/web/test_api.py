@@ -4,15 +4,16 @@ import io
 import json
 import re
 import signal
-import subprocess
 import sys
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
+import patience
 import pytest
-from live import Live, small_csv, wait_for
+from live import Live, small_csv
+from patience import wait_for
 
 import interplay as ip
 from interplay.app.web.job import progress
@@ -270,10 +271,8 @@ def test_jobs_wait_stop_and_outlive_a_killed_server(tmp_path: Path) -> None:
         assert server.client.delete(f"/api/jobs/{second}").status_code == 200
         assert server.client.get(f"/api/jobs/{first}/results").status_code == 409
 
-        rival = subprocess.run(
-            [sys.executable, "-m", "interplay", "serve", "--port", "0", "--folder", str(tmp_path)],
-            capture_output=True,
-            text=True,
+        rival = patience.run(
+            [sys.executable, "-m", "interplay", "serve", "--port", "0", "--folder", str(tmp_path)]
         )
         assert rival.returncode == 1
         assert "another server is using" in rival.stderr

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Live, small_csv, wait_for
+from live import Live, small_csv
+from patience import wait_for
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
