@@ -1,9 +1,9 @@
 """Whether moves leave the posterior as it is, tested by draws that come from it exactly.
 
-If the hyperparameters come from the prior and the response from the model given them, they are a draw from the
-posterior given this response (Cook, Gelman and Rubin 2006; Geweke 2004). After any number of moves that leave
-the posterior as it is they are one still, so that no expectation over such draws may change. Draws before and
-after are compared in pairs, which makes small errors visible.
+If the hyperparameters come from the prior and the response from the model given them, they are a draw from
+the posterior given this response (Cook, Gelman and Rubin 2006; Geweke 2004). After any number of moves that
+leave the posterior as it is they are one still, so that no expectation over such draws may change. Draws
+before and after are compared in pairs, which makes small errors visible.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,9 +69,12 @@ def exact_pairs(
         )
         before.append(x)
         after.append(stretch.state.position)
-        records.append({name: float(np.mean(values)) for name, values in stretch.statistics.items()})
+        records.append({name: float(values[-1]) for name, values in stretch.statistics.items()})
         assert np.isclose(stretch.state.log_density, posterior.log_density(after[-1]), rtol=1e-6, atol=1e-4)
-    average = {name: float(np.nanmean([record[name] for record in records])) for name in records[0]}
+    average = {}
+    for name in records[0]:
+        values = np.array([record[name] for record in records])
+        average[name] = float(np.mean(values[np.isfinite(values)])) if np.any(np.isfinite(values)) else np.nan
     return Pairs(np.stack(before), np.stack(after), average)
 
 
@@ -86,7 +89,7 @@ def response(posterior: Posterior, x: np.ndarray, random: np.random.Generator) -
 
 
 def _functions(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Bounded functions of the position: of each coordinate, of its size, and of neighbouring ones together."""
+    """Bounded functions of the position: of each coordinate, of its size, and of two together."""
     both = np.concatenate([before, after])
     middle = np.median(before, axis=0)
     width = np.maximum(np.quantile(before, 0.84, axis=0) - np.quantile(before, 0.16, axis=0), 1e-12) / 2

@@ -10,10 +10,12 @@ from strategies import make_design
 from interplay._support.streams import Streams
 from interplay.inference.chain import Stretch, advance, record
 from interplay.inference.moves import HMC, ChainState, WarmUp
-from interplay.inference.moves.hmc import LARGEST_STEP, RELEARN, SETTLE, _relearned
-from interplay.inference.moves.metric import Metric, learned_metric
+from interplay.inference.moves.base import evaluated
+from interplay.inference.moves.held import HeldPosterior
+from interplay.inference.moves.hmc import LARGEST_STEP, SETTLE
 from interplay.inference.run import ADAPT_EVERY, Job, after_warm_up, before_warm_up
 from interplay.inference.trace import SPARSE
+from interplay.model.engines import KernelSpace
 from interplay.model.families import Gaussian
 from interplay.model.posterior import Posterior
 from interplay.model.priors import SKIM
@@ -22,7 +24,8 @@ from interplay.model.terms import as_arrays, mains
 
 @pytest.fixture(scope="module")
 def posterior() -> Posterior:
-    return Posterior.of(make_design(4, n=25, numbers=3, factors=[3]), SKIM(), Gaussian())
+    design = make_design(4, n=25, numbers=3, factors=[3])
+    return Posterior(design, SKIM(), Gaussian(), KernelSpace(design, precision="float32"))
 
 
 def moved(
@@ -30,7 +33,6 @@ def moved(
     posterior: Posterior,
     chain: int = 0,
     *,
-    metric: Metric | None = None,
     step_size: float = 0.3,
     first: int = 0,
     iterations: int = 10,
@@ -38,8 +40,6 @@ def moved(
 ) -> Stretch:
     x = np.zeros(posterior.dimension)
     tuning = {**sampler.begin(posterior, x[None]), "log_step": np.array(np.log(step_size))}
-    if metric is not None:
-        tuning |= metric.arrays()
     return advance(
         posterior,
         (sampler,),
@@ -54,8 +54,7 @@ def moved(
 
 
 def test_positions_have_the_density_of_the_posterior(posterior: Posterior) -> None:
-    metric = learned_metric(np.random.default_rng(0).normal(size=(50, posterior.dimension)), posterior.local)
-    stretch = moved(HMC(), posterior, metric=metric, step_size=0.02)
+    stretch = moved(HMC(), posterior, step_size=0.1)
     assert stretch.positions.shape == (10, posterior.dimension)
     expected = [posterior.log_density(x) for x in stretch.positions]
     assert_allclose(stretch.log_density, expected, atol=1e-2)
@@ -74,14 +73,13 @@ def test_chains_share_lengths_and_nothing_else(posterior: Posterior) -> None:
     assert not np.allclose(one.positions, other.positions)
 
 
-def test_the_length_of_a_stretch_does_not_change_its_draws(posterior: Posterior) -> None:
+def test_a_stretch_goes_on_where_another_ended(posterior: Posterior) -> None:
     ten, four = (moved(HMC(), posterior, iterations=number) for number in (10, 4))
     assert_array_equal(ten.positions[:4], four.positions)
-    # Nor does it matter that the gradient at its end is not known any more, as after a checkpoint.
-    forgotten = replace(four.state, gradient=None)
-    rest = moved(HMC(), posterior, first=4, iterations=6, state=forgotten)
-    assert_array_equal(rest.positions, ten.positions[4:])
-    assert_array_equal(rest.log_density, ten.log_density[4:])
+    # A stretch forgets its matrices, as a checkpoint does, which may change the last digits.
+    assert four.state.evaluation is None
+    rest = moved(HMC(), posterior, first=4, iterations=6, state=four.state)
+    assert_allclose(rest.positions, ten.positions[4:], rtol=1e-6)
 
 
 def test_steps_have_a_bound(posterior: Posterior) -> None:
@@ -136,21 +134,36 @@ def test_the_last_steps_of_warm_up_are_averaged(posterior: Posterior) -> None:
     assert_array_equal(HMC().settle(begun)["log_step"], begun["log_step"])
 
 
-def test_the_metric_is_relearned_from_the_second_half_until_it_is_fixed() -> None:
-    local = np.arange(3, 33)
-    history = np.random.default_rng(0).normal(size=(50, 4, 35))
-    metric = learned_metric(history[0], local)
+@pytest.mark.parametrize("quadratic", [True, False])
+@pytest.mark.parametrize("degree", [2, 3])
+def test_the_force_is_the_slope_of_what_is_accepted(degree: int, quadratic: bool) -> None:
+    design = make_design(4, n=12, numbers=4, factors=[3])
+    prior = SKIM(degree=degree, quadratic=quadratic)
+    engine = KernelSpace(design, tolerance=0.0)
+    posterior = Posterior(design, prior, Gaussian(), engine)
+    x = posterior.sample_prior(np.random.default_rng(3))
+    state, _ = evaluated(posterior, ChainState(x, posterior.log_density(x)))
+    for seed in range(4):
+        target = HeldPosterior.drawn(posterior, state, np.random.default_rng(seed))
+        z = x[target.coordinates]
+        assert target.start(state) == pytest.approx(target.end(z).log_density)
+        steps = 1e-5 * np.eye(z.size)
+        slopes = [(target.end(z + e).log_density - target.end(z - e).log_density) / 2e-5 for e in steps]
+        assert_allclose(target.gradient(z), slopes, rtol=2e-5, atol=2e-5)
 
-    def relearned(done: int, remaining: int) -> Metric:
-        return _relearned(metric, local, WarmUp(history[:done], {}, remaining))
 
-    assert relearned(2 * RELEARN - ADAPT_EVERY, 100) is metric
-    assert relearned(2 * RELEARN + ADAPT_EVERY, 100) is metric
-    assert relearned(50, SETTLE - RELEARN - 1) is metric
-    found = relearned(50, SETTLE - RELEARN)
-    expected = learned_metric(history[25:].reshape(100, 35), local)
-    assert_array_equal(found.root, expected.root)
-    assert_array_equal(found.scale, expected.scale)
+def test_held_variables_keep_their_weight_relative_to_the_global_scale(posterior: Posterior) -> None:
+    x = posterior.sample_prior(np.random.default_rng(1))
+    x[posterior.local] = [3.0, -4.0, -5.0, -4.0]
+    state, _ = evaluated(posterior, ChainState(x, posterior.log_density(x)))
+    target = HeldPosterior.drawn(posterior, state, np.random.default_rng(0))
+    assert 0 < np.count_nonzero(target.moving) < posterior.p
+    z = x[target.coordinates]
+    z[1] += 0.3
+    moved_to = target.position_of(z)
+    held = ~target.moving
+    before, after = (posterior.constrain(position)["kappa"][held] for position in (x, moved_to))
+    assert_allclose(after, before, rtol=1e-12)
 
 
 def test_a_second_attempt_takes_smaller_steps_and_a_longer_warm_up(posterior: Posterior) -> None:

@@ -1,87 +1,99 @@
-"""The metric: a linear map and its transpose, learned from draws."""
+"""The metric: the precision of the coordinates that move, learned from forces."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from interplay.inference.moves.metric import (
-    DENSE_LOCAL,
-    PRIOR_DRAWS,
+    LARGEST_FORCE,
+    LARGEST_SCALE,
+    PRIOR_FORCES,
+    TRACKED,
     Metric,
-    first_metric,
-    learned_metric,
 )
 
-LOCAL = np.arange(3, 33)
-"""Thirty coordinates of variables between three and two global ones."""
+LOCAL = np.arange(3, 13)
+"""Ten coordinates of variables behind three global ones."""
+
+EVERYTHING = np.arange(13)
 
 
-def correlated(size: int, seed: int = 0) -> np.ndarray:
-    """Normal draws in 35 coordinates, with means that put the last locals first."""
-    random = np.random.default_rng(seed)
-    mix = np.eye(35) + 0.3 * random.normal(size=(35, 35))
-    return random.normal(size=(size, 35)) @ mix.T + np.linspace(-20.0, 20.0, 35)
+def precision(seed: int = 0) -> np.ndarray:
+    """Of all coordinates, with eigenvalues that no bound touches."""
+    mix = np.random.default_rng(seed).normal(size=(13, 13)) / 4
+    return 20.0 * np.eye(13) + 60.0 * mix @ mix.T
 
 
-def matrix(metric: Metric) -> np.ndarray:
-    """A, a column for each round coordinate."""
-    return np.column_stack([metric.push(unit) for unit in np.eye(metric.scale.size)])
+def lessons(P: np.ndarray, count: int, *, all_move: bool = False) -> list[dict[str, np.ndarray]]:
+    """Forces of a normal density with this precision, on random sets of coordinates."""
+    random = np.random.default_rng(1)
+    forces = random.multivariate_normal(np.zeros(len(P)), P, size=count)
+    found = []
+    for force in forces:
+        moving = LOCAL if all_move else LOCAL[random.random(LOCAL.size) < 0.7]
+        coordinates = np.concatenate([np.arange(3), moving])
+        found.append({"coordinates": coordinates, "force": force[coordinates]})
+    return found
 
 
 @pytest.fixture
-def metric() -> Metric:
-    return learned_metric(correlated(400), LOCAL)
+def first() -> Metric:
+    return Metric.first(13, LOCAL, 0.1)
 
 
-def test_pull_is_the_transpose_of_push(metric: Metric) -> None:
-    z, g = np.random.default_rng(1).normal(size=(2, 35))
-    assert_allclose(metric.push(z), matrix(metric) @ z, rtol=1e-12)
-    assert_allclose(metric.pull(g), matrix(metric).T @ g, rtol=1e-10, atol=1e-12)
+def test_the_first_is_a_guess_for_each_coordinate(first: Metric) -> None:
+    root = first.root(EVERYTHING)
+    assert_allclose(root @ root.T, np.diag([0.1, 0.3, 0.3, *[0.4] * 10]) ** 2, rtol=1e-12)
 
 
-def test_is_kept_as_arrays(metric: Metric) -> None:
-    assert_array_equal(matrix(Metric.from_arrays(metric.arrays())), matrix(metric))
+def test_is_kept_as_arrays(first: Metric) -> None:
+    learned = first.learned(lessons(precision(), 40), LOCAL, 1.0)
+    assert_array_equal(Metric.from_arrays(learned.arrays()).root(EVERYTHING), learned.root(EVERYTHING))
 
 
-def test_is_the_explicit_covariance(metric: Metric) -> None:
-    draws = correlated(400)
-    block = [0, 1, 2, 33, 34, *range(32, 32 - DENSE_LOCAL, -1)]
-    assert_array_equal(metric.block, block)
-    variance = (400 * draws.var(axis=0) + PRIOR_DRAWS) / (400 + PRIOR_DRAWS)
-    expected = np.diag(variance)
-    # The dense block is drawn towards its diagonal, with twice the weight of the guess of a variance.
-    explicit = np.cov(draws[:, block], rowvar=False, bias=True)
-    shrunk = (400 * explicit + 2 * PRIOR_DRAWS * np.diag(variance[block])) / (400 + 2 * PRIOR_DRAWS)
-    expected[np.ix_(block, block)] = shrunk
-    A = matrix(metric)
-    assert_allclose(A @ A.T, expected, atol=1e-10)
+def test_many_forces_give_the_inverse_of_their_precision(first: Metric) -> None:
+    P = precision()
+    learned = first.learned(lessons(P, 20_000), LOCAL, 1.0)
+    for some in (EVERYTHING, np.array([0, 1, 2, 5, 9])):
+        root = learned.root(some)
+        assert_allclose(root @ root.T, np.linalg.inv(P[np.ix_(some, some)]), atol=0.002)
 
 
-def test_many_draws_are_made_round_within_the_block() -> None:
-    draws = correlated(40_000)
-    metric = learned_metric(draws, LOCAL)
-    round_ = np.linalg.solve(matrix(metric), (draws - draws.mean(axis=0)).T).T
-    within = np.cov(round_[:, metric.block], rowvar=False)
-    assert_allclose(within, np.eye(len(within)), atol=0.01)
-    assert_allclose(round_.var(axis=0), 1.0, atol=0.01)
+def test_few_forces_are_drawn_towards_the_guess(first: Metric) -> None:
+    told = lessons(precision(), 5, all_move=True)
+    outer = sum(np.multiply.outer(lesson["force"], lesson["force"]) for lesson in told)
+    guess = np.diag(first.guess**-2.0)
+    expected = (outer + PRIOR_FORCES * guess) / (5 + PRIOR_FORCES)
+    root = first.learned(told, LOCAL, 1.0).root(EVERYTHING)
+    assert_allclose(np.linalg.inv(root @ root.T), expected, rtol=1e-8)
 
 
-def test_few_equal_draws_still_give_a_metric() -> None:
-    metric = learned_metric(np.ones((2, 35)), LOCAL)
-    assert np.all(metric.scale > 0)
-    assert np.all(np.diagonal(metric.root) > 0)
+def test_lessons_in_two_parts_are_those_in_one(first: Metric) -> None:
+    told = lessons(precision(), 30)
+    once = first.learned(told, LOCAL, 1.0)
+    twice = first.learned(told[:11], LOCAL, 1.0).learned(told[11:], LOCAL, 1.0)
+    assert_allclose(twice.root(EVERYTHING), once.root(EVERYTHING), rtol=1e-9, atol=1e-12)
 
 
-def test_without_locals_all_is_dense() -> None:
-    draws = correlated(50)[:, :4]
-    metric = learned_metric(draws, np.zeros(0, dtype=int))
-    assert_array_equal(metric.block, range(4))
-    one = learned_metric(draws[:, :1], np.zeros(0, dtype=int))
-    assert one.root.shape == (1, 1)
+def test_old_forces_can_be_forgotten(first: Metric) -> None:
+    old, new = lessons(precision(2), 30, all_move=True), lessons(precision(3), 30, all_move=True)
+    kept = first.learned(old, LOCAL, 1.0).learned(new, LOCAL, 1e-9)
+    assert_allclose(kept.counts, 30.0, atol=1e-6)
+    assert_allclose(kept.sums, first.learned(new, LOCAL, 1.0).sums, atol=1e-4)
 
 
-def test_the_first_is_a_guess_narrow_in_the_block_and_as_wide_as_the_prior_elsewhere() -> None:
-    metric = first_metric(correlated(4), LOCAL)
-    scale = np.full(35, np.log(np.abs(np.random.default_rng(0).standard_cauchy(10**6))).std())
-    scale[metric.block] = 0.5
-    assert_allclose(matrix(metric), np.diag(scale), rtol=0.01)
+def test_no_direction_is_wider_than_the_bound_and_no_force_too_large(first: Metric) -> None:
+    weak = [{"coordinates": EVERYTHING, "force": np.full(13, 1e-6)} for _ in range(1000)]
+    widths = np.linalg.svd(first.learned(weak, LOCAL, 1.0).root(EVERYTHING), compute_uv=False)
+    assert_allclose(widths.max(), LARGEST_SCALE)
+    huge = first.learned([{"coordinates": EVERYTHING, "force": np.full(13, 1e9)}], LOCAL, 1.0)
+    assert_allclose(huge.sums, LARGEST_FORCE**2)
+
+
+def test_those_that_moved_most_are_tracked() -> None:
+    local = np.arange(1, 201)
+    metric = Metric.first(201, local, 0.1)
+    often = local[50 : 50 + TRACKED]
+    told = [{"coordinates": np.append(0, often), "force": np.ones(TRACKED + 1)} for _ in range(3)]
+    told.append({"coordinates": np.array([0, 7]), "force": np.ones(2)})
+    assert_array_equal(np.sort(metric.learned(told, local, 1.0).tracked), np.append(0, often))

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from interplay.inference.moves.swap import Neighbours
 from oracles import features, log_likelihood, monomials, posterior
 from oracles import prior as prior_variances
 from references import (
@@ -97,7 +96,7 @@ def test_effects_agree_with_plain(problem: tuple[Design, Reference]) -> None:
 
 
 @pytest.mark.slow
-def test_swaps_of_correlated_columns_agree_with_quadrature() -> None:
+def test_correlated_columns_agree_with_quadrature() -> None:
     random = np.random.default_rng(3)
     common, own = random.normal(size=(40, 1)), random.normal(size=(40, 2))
     X = np.sqrt(0.9) * common + np.sqrt(0.1) * own
@@ -144,24 +143,6 @@ def test_hmc_and_nuts_agree(larger: Design) -> None:
     assert_agree(larger, draws, by_nuts(larger, 500))
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
-def test_surrogate_trajectories_with_exact_ends_agree_with_nuts(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A surrogate so far off that draws from it would be seen to be wrong.
-    monkeypatch.setattr("interplay.model.engines.kernel_space.KernelSpace._leading_count", 6)
-    monkeypatch.setattr("interplay.model.engines.kernel_space.LEFT_OUT", 1e6)
-    drawn = synthetic(10, 16, 2.0, active=2, noise_variance=1.0, seed=3)
-    made = design(drawn.X, drawn.y)
-    posterior = Posterior.of(made, SKIM(), Gaussian())
-    assert posterior.engine.has_surrogate
-    random = np.random.default_rng(0)
-    positions = [posterior.sample_prior(random) for _ in range(20)]
-    error = [posterior.gradient(x, surrogate=True).value - posterior.log_density(x) for x in positions]
-    assert np.std(error) > 0.5
-    draws, _ = sample(made, SKIM(), draws=2500, seed=5, progress=False)
-    assert_agree(made, draws, by_nuts(made, 1500))
-
-
 NEAR_EQUAL = 0.995
 """Correlation of two columns that could stand for each other."""
 
@@ -204,16 +185,9 @@ def watched_logs(values: dict[str, np.ndarray]) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
-@pytest.mark.parametrize("swaps", [True, False])
-def test_moves_together_and_hmc_alone_agree_with_a_random_walk(
-    swaps: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_moves_together_agree_with_a_random_walk() -> None:
     made = near_equal()
-    if not swaps:
-        none = Neighbours(np.zeros((2, 0), dtype=int), np.zeros((2, 0)), np.full(2, -np.inf))
-        monkeypatch.setattr("interplay.inference.run.correlated_neighbours", lambda design: none)
     draws, _ = sample(made, SKIM(), draws=1500, seed=2, progress=False)
-    assert ("swap_acceptance" in draws.statistics) == swaps
     ours, theirs = watched_logs(draws.hyperparameters), by_metropolis(made)
     z = (ours.mean(axis=(0, 1)) - theirs.mean(axis=(0, 1))) / np.hypot(
         standard_error(ours), standard_error(theirs)

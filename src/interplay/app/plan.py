@@ -81,9 +81,9 @@ class Plan:
         return (
             f"The fit will take about {seconds} on {self.processes} core{'s' * (self.processes > 1)} with"
             f" nothing else to do, {memory} of memory, and at most {_size(self.file)} on disk. That is a"
-            f" range, not a promise: one iteration takes {_short(self.iteration)}, and most fits converge after"
-            f" {least:,} to {most:,} of each chain. Where several sets of variables explain the data as well it"
-            f" takes longer; sampling ends after {duration(self.most_seconds)} or so in any case."
+            f" range, not a promise: one iteration takes {_short(self.iteration)}, and most fits converge"
+            f" after {least:,} to {most:,} of each chain. Where several sets of variables explain the data"
+            f" as well it takes longer; sampling ends after {duration(self.most_seconds)} or so in any case."
         )
 
 

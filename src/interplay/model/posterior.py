@@ -228,7 +228,7 @@ class Posterior:
         return self.prior.local_scales(self._parts(x)[1])
 
     def log_gain(self, x: Vector) -> Float[np.ndarray, " k"]:
-        """Log Σ_n ⟨x_ng, x_ng⟩ / v_n of the variable g of each local coordinate: its signal at a weight of one."""
+        """Log Σ_n ⟨x_ng, x_ng⟩ / v_n of the variable g of each local coordinate: its signal at weight one."""
         noise = self.noise(x)
         if noise.weights is self.design.row_weights:
             norms = self._norms

@@ -74,10 +74,10 @@ class AddDeleteSwap(Move):
     """Fill a place among the active variables anew, by the evidence of each candidate for it.
 
     Zanella (2020), Informed proposals for local MCMC in discrete spaces. Among candidates C, drawn without a
-    look at the state, a place i is drawn: nothing, or one of the active candidates, with probability s(i | x).
-    With all candidates but the other active ones at a background weight, tables give the odds of each to be
-    active, and its conditional laws q given that it is or is not; they are the same from either side. The
-    new occupant j, or nothing, is drawn by the odds, P(j); i goes out and j comes in:
+    look at the state, a place i is drawn: nothing, or one of the active candidates, with probability
+    s(i | x). With all candidates but the other active ones at a background weight, tables give the odds of
+    each to be active, and its conditional laws q given that it is or is not; they are the same from either
+    side. The new occupant j, or nothing, is drawn by the odds, P(j); i goes out and j comes in:
 
         log a = log π(x') − log π(x) + log P(i) − log P(j) + log s(j | x') − log s(i | x)
                 + [log q_i(l_i) − log q_i(l_i')] + [log q_j(l_j) − log q_j(l_j')]

@@ -1,4 +1,4 @@
-"""What trajectories move on: some coordinates of a posterior, with the weights of the other variables held."""
+"""What trajectories move on: some coordinates of a posterior, with other variables' weights held."""
 
 import math
 from dataclasses import dataclass

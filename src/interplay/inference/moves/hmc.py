@@ -1,9 +1,9 @@
 """Hamiltonian Monte Carlo on the global coordinates and a random set of variables.
 
-Duane et al. (1987); Neal (2011), MCMC using Hamiltonian dynamics. Which local coordinates move is drawn anew
-for each trajectory, mostly those of active variables; the others enter by a matrix that is made once for a
-trajectory, so that a gradient costs the same for any number of variables. Step size and metric are learned from
-all chains together.
+Duane et al. (1987); Neal (2011), MCMC using Hamiltonian dynamics. Which local coordinates move is drawn
+anew for each trajectory, mostly those of active variables; the others enter by a matrix that is made once
+for a trajectory, so that a gradient costs the same for any number of variables. Step size and metric are
+learned from all chains together.
 """
 
 import math
@@ -39,14 +39,14 @@ LEAST_NOISE_SCALE = 0.15
 class HMC(Move):
     """Trajectories of a random length, on the density of the coordinates that move, given all others.
 
-    A leapfrog step is reversible and keeps volume whatever function of the position pushes it, so that forces may
-    be in single precision. The change of the exact energy decides:
+    A leapfrog step is reversible and keeps volume whatever function of the position pushes it, so that
+    forces may be in single precision. The change of the exact energy decides:
 
         log a = log π(x') − log π(x) + log p(H | x') − log p(H | x) + log |J'| − log |J| − ½ |p'|² + ½ |p|²
 
-    with H the set of local coordinates that move, drawn with probability p(H | x), and J the Jacobian from the
-    held weights κ² of the other variables to their local coordinates. Where a prior has no local scales, all
-    coordinates move, and the terms of H and J are not there.
+    with H the set of local coordinates that move, drawn with probability p(H | x), and J the Jacobian from
+    the held weights κ² of the other variables to their local coordinates. Where a prior has no local scales,
+    all coordinates move, and the terms of H and J are not there.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ class HMC(Move):
         energy = 0.5 * float(momentum @ momentum)
         first = target.gradient(z)
         force, taken, p = first, 0, momentum
-        for taken in range(1, steps + 1):
+        while taken < steps:
+            taken += 1
             p = p + 0.5 * size * (force @ root)
             z = z + size * (root @ p)
             force = target.gradient(z)

@@ -25,9 +25,9 @@ LOW, HIGH = 0.4, 0.65
 class Inactive(Move):
     """Draw all inactive variables of a random block anew, given that they stay inactive.
 
-    Independence Metropolis (Tierney 1994). With all variables of the block at a background weight and all others
-    as they are, tables q give about the conditional law of each. They do not depend on where the block is, so
-    that they serve both directions:
+    Independence Metropolis (Tierney 1994). With all variables of the block at a background weight and all
+    others as they are, tables q give about the conditional law of each. They do not depend on where the
+    block is, so that they serve both directions:
 
         log a = log π(x') − log π(x) + Σ_i [log q_i(l_i) − log q_i(l_i')]
 

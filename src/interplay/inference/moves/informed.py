@@ -136,7 +136,7 @@ def _columns(layout: Layout, variables: Int[np.ndarray, " c"]) -> tuple[Int[np.n
 def _rates(
     variances: Variances, layout: Layout, candidates: Int[np.ndarray, " c"], others: Int[np.ndarray, " b"]
 ) -> Float[np.ndarray, "c f"]:
-    """Prior variances of a candidate's main effect, and of its pairs with other columns, per unit of weight."""
+    """Prior variances of a candidate's main effect, and of its pairs with other columns, by its weight."""
     rates = np.ones((candidates.size, 1 + others.size))
     if others.size:
         partners = layout.owner[others]

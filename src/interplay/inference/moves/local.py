@@ -92,9 +92,9 @@ class Evidence:
 
         ℓ(u) = ½ Σ_f [δ q_f² / (1 + δ e_f) − log(1 + δ e_f)],    δ = u − u₀
 
-    K is linear in one weight, quadratic effects aside, so that this is exact where e and q are the eigenvalues
-    of ΦᵀHΦ and the projections of Φᵀα on its eigenvectors, with Φ all features of the variable, scaled by the
-    root of their prior variance for a weight of one, and H = (K + V)⁻¹, α = H z at u = u₀.
+    K is linear in one weight, quadratic effects aside, so that this is exact where e and q are the
+    eigenvalues of ΦᵀHΦ and the projections of Φᵀα on its eigenvectors, with Φ all features of the variable,
+    scaled by the root of their prior variance for a weight of one, and H = (K + V)⁻¹, α = H z at u = u₀.
 
     Parameters
     ----------
@@ -214,9 +214,9 @@ class Tables:
 
 
 def background_weight(scales: LocalScales, gain: float) -> float:
-    """The mean over the prior of min(u, 1/gain): what a variable adds that the data say nothing of.
+    """About the mean over the prior of min(u, 1/gain): what a variable adds that the data say nothing of.
 
-    With v₀ = 1 / (limit gain), at most a half, and T = √(v₀ / (1 − v₀)) / ratio, that is
+    With t² for t²/(1 + t²), which is small there, with v₀ = 1 / (limit gain), at most a half, and T = √(v₀ / (1 − v₀)) / ratio, that is
     limit [(2/π) ratio² (T − arctan T) + v₀ (1 − (2/π) arctan T)].
     """
     limit, ratio = math.exp(scales.log_limit), math.exp(scales.log_ratio)

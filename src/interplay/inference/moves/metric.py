@@ -19,7 +19,7 @@ PRIOR_FORCES = 10.0
 """Weight of the first guess, in forces."""
 
 GLOBAL_SCALE, LOCAL_SCALE = 0.3, 0.4
-"""First guess of the conditional standard deviations of global and local coordinates, which are logarithms."""
+"""First guess of the conditional standard deviations of global and local coordinates, all logarithms."""
 
 LARGEST_SCALE = 0.7
 """Largest standard deviation of a direction: posteriors are wider than they look to short trajectories."""

@@ -21,9 +21,9 @@ WANTED = 0.35
 class Rescale(Move):
     """Move the log of the global scale, and what hangs on it with it.
 
-    Active variables keep their weight u; inactive ones keep their quantile among the inactive of the prior, that
-    is arctan λ / arctan λ_edge. So the global scale is not tied to hundreds of local ones, in the spirit of
-    interweaving (Yu and Meng 2011). With c the ratio of arctan λ_edge after and before,
+    Active variables keep their weight u; inactive ones keep their quantile among the inactive of the prior,
+    that is arctan λ / arctan λ_edge. So the global scale is not tied to hundreds of local ones, in the spirit
+    of interweaving (Yu and Meng 2011). With c the ratio of arctan λ_edge after and before,
 
         log a = log π(x') − log π(x) + Σ_{inactive} [log c + log p(l) − log p(l')]
 

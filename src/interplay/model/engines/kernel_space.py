@@ -143,6 +143,7 @@ class KernelSpace(Engine):
             for part, known in zip(parts_of(variances, self._layout), old, strict=True)
         ]
         lower = combine(variances, self._layout, matrices).K
+        add_named_pairs(lower, variances, self._layout, self._columns)
         value, white = _factorise(lower, working)
         if not math.isfinite(value):
             return None
@@ -161,6 +162,8 @@ class KernelSpace(Engine):
 
     def hold(self, factored: Factored, active: Int[np.ndarray, " h"]) -> "HeldGram":
         """The likelihood as a function of the weights of some columns, with those of all others held.
+
+        Variances of single pairs have no weights, and are not held.
 
         Parameters
         ----------
