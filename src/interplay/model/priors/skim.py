@@ -91,7 +91,11 @@ class SKIM(Prior):
         by_limit, by_ratio = np.zeros(self._globals), np.zeros(self._globals)
         by_limit[1] = 1.0
         by_ratio[:2] = 1.0, -0.5
-        return LocalScales(float(t[1]), float(t[0] - 0.5 * t[1]), by_limit, by_ratio)
+        # η1² κ² = m² s, and with η_q = (η1/m)^q ξ_q the powers of η1/m cancel those in κ² = s m²/η1².
+        multipliers = np.eye(self._globals)[1:]
+        return LocalScales(
+            float(t[1]), float(t[0] - 0.5 * t[1]), by_limit, by_ratio, t[1 : self._globals], multipliers
+        )
 
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
         """Draw t from the prior."""
@@ -119,6 +123,13 @@ class SKIM(Prior):
         gradient[0], gradient[1] = by_eta1, by_m_sq
         gradient[2:g], gradient[g:] = by_sizes, by_lam
         return PriorDensity(value, gradient, -float(by_eta1))
+
+    def log_density_of_globals(self, t: Float[np.ndarray, "*s g"], scale: Scale) -> Float[np.ndarray, "*s"]:
+        """Log density of log η1, log m², log ξ_q² and log ψ²."""
+        eta1, _ = dist.half_cauchy(t[..., 0] - self._log_phi(scale), 0.0)
+        m_sq, _ = dist.inverse_gamma(t[..., 1], self.main_shape, self.main_scale)
+        sizes, _ = dist.inverse_gamma(t[..., 2:], self.interaction_shape, self.interaction_scale)
+        return np.asarray(eta1 + m_sq + np.sum(sizes, axis=-1))
 
     def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
         """The paper's symbols: `eta1 eta2 eta3 kappa intercept_scale`, and `eta_higher` past pairs."""
