@@ -97,42 +97,48 @@ class CentredTarget:
 
     def density(self, z: Float[np.ndarray, " D"]) -> Density:
         """The value, up to a constant, and its gradient."""
-        posterior, given = self.posterior, self.theta_squared
-        if not np.max(np.abs(z)) < LARGEST_COORDINATE:
+        posterior, given, incidence = self.posterior, self.theta_squared, self.incidence
+        if not max(z.max(), -z.min()) < LARGEST_COORDINATE:
             return Density(-math.inf, np.zeros(z.size))
         f, first = posterior.family_count, z.size - posterior.local.size
         u, t, w = z[:f], z[f:].copy(), z[first:]
         scales = posterior.prior.local_scales(t)
-        t[first - f :] = w - scales.log_ratio
+        t[first - f :] -= scales.log_ratio
         inverse = 1.0 + np.exp(-2.0 * w)
-        of_order = np.exp(-scales.log_multipliers)
-        # Σ θ²/S over the features of each variable, and of each order.
-        by_main = given.mains * inverse * of_order[0]
-        by_pair = (given.pairs @ inverse) * inverse * of_order[1]
-        by_variable, sums = by_main + by_pair, [float(by_main.sum()), 0.5 * float(by_pair.sum())]
+        of_kind = np.exp(-scales.log_multipliers)
+        # Σ θ²/S over the features of each kind, and over those of each variable.
+        together = np.zeros(of_kind.size)
+        by_main = given.mains * inverse
+        by_main *= of_kind[1]
+        by_pair = given.pairs @ inverse
+        by_pair *= inverse
+        by_pair *= of_kind[2]
+        together[1], together[2] = by_main.sum(), 0.5 * by_pair.sum()
+        by_variable = by_main + by_pair
         for order, (places, squared) in enumerate(given.higher, start=3):
-            values = squared * inverse[places].prod(axis=1) * of_order[order - 1]
-            sums.append(float(values.sum()))
+            values = squared * inverse[places].prod(axis=1) * of_kind[order]
+            together[order] = values.sum()
             for place in range(order):
-                by_variable = by_variable + np.bincount(places[:, place], weights=values, minlength=w.size)
-        if len(of_order) > self.incidence.degree:
-            by_square = given.squares * inverse * inverse * of_order[-1]
-            by_variable = by_variable + 2.0 * by_square
-            sums.append(float(by_square.sum()))
-        counts, together = self.incidence.counts[: len(sums)], np.array(sums)
+                by_variable += np.bincount(places[:, place], weights=values, minlength=w.size)
+        if of_kind.size > incidence.degree + 1:
+            by_square = given.squares * inverse
+            by_square *= inverse
+            by_square *= of_kind[-1]
+            together[-1] = by_square.sum()
+            by_variable += 2.0 * by_square
+        counts, memberships = incidence.counts[: of_kind.size], incidence.memberships
         log_variance, by_parameters = posterior.log_variance(u)
-        noise = math.exp(log_variance)
-        value = 0.5 * float(self.incidence.memberships @ np.log(inverse))
-        value -= 0.5 * float(counts @ scales.log_multipliers + together.sum())
-        value -= 0.5 * (self.rows * log_variance + self.residual / noise)
-        prior, by_t = posterior.log_prior_and_factor(u, t)
-        gradient = by_t
-        gradient[:f] += 0.5 * (self.residual / noise - self.rows) * by_parameters
+        squares = self.residual * math.exp(-log_variance)
+        value, gradient = posterior.log_prior_and_factor(u, t)
+        value += 0.5 * float(memberships @ np.log(inverse) - counts @ scales.log_multipliers - together.sum())
+        value -= 0.5 * (self.rows * log_variance + squares)
+        gradient[:f] += 0.5 * (squares - self.rows) * by_parameters
         # At given w, log λ moves against the ratio.
-        gradient[f:first] -= scales.ratio_gradient * float(gradient[first:].sum())
+        gradient[f:first] -= scales.ratio_gradient * gradient[first:].sum()
         gradient[f:first] += 0.5 * (together - counts) @ scales.multiplier_gradients
-        gradient[first:] += (by_variable - self.incidence.memberships) * (1.0 - 1.0 / inverse)
-        value += prior
+        by_variable -= memberships
+        by_variable *= 1.0 - 1.0 / inverse
+        gradient[first:] += by_variable
         if not math.isfinite(value):
             return Density(-math.inf, np.zeros(z.size))
         return Density(value, gradient)

@@ -129,7 +129,7 @@ class Sweep:
     def of(cls, posterior: Posterior, state: ChainState) -> "Sweep":
         """At a state."""
         explicit = Explicit.at(posterior, state.position)
-        log_variances = explicit.log_variances
+        log_variances = explicit.log_variances.copy()
         signals = explicit.signals(log_variances)
         kept = signals > LARGER_CUT
         kept[0] = True
@@ -188,6 +188,7 @@ class Sweep:
             products[ends, 1 : k + 1] @ rotation,
             products[np.ix_(ends, ends)],
             self.explicit.scales.log_ratio,
+            has_square,
         )
         new, rate = law.draw(float(self.half_odds[variable]), random)
         held_by, of_square, rotated = law.coefficients(new, random)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -32,8 +33,6 @@ class Explicit:
         How the local coordinates act.
     half_odds
         w of each variable, (p,).
-    log_intercept
-        Log prior variance of the intercept.
     noise
         The common factor of the noise variances.
     """
@@ -41,19 +40,18 @@ class Explicit:
     coefficients: Coefficients
     scales: LocalScales
     half_odds: Float[np.ndarray, " p"]
-    log_intercept: float
     noise: float
 
     @classmethod
     def at(cls, posterior: Posterior, x: Float[np.ndarray, " D"]) -> "Explicit":
         """The scales of a position."""
-        variances, working = posterior.model(x)
+        u = x[: posterior.family_count]
+        working = posterior.family.working(posterior.family.constrain(u), posterior.design)
         scales = posterior.local_scales(x)
         return cls(
             posterior.features.coefficients(working),
             scales,
             x[posterior.local] + scales.log_ratio,
-            math.log(float(variances.intercept)),
             working.variance,
         )
 
@@ -62,15 +60,15 @@ class Explicit:
         """Which variables each feature is made of."""
         return self.coefficients.incidence
 
-    @property
+    @cached_property
     def log_share(self) -> Float[np.ndarray, " p"]:
         """Log s of each variable."""
         return log_share(self.half_odds)
 
-    @property
+    @cached_property
     def log_variances(self) -> Float[np.ndarray, " D"]:
         """Log prior variance of each coefficient."""
-        return self.incidence.log_variances(self.scales, self.log_share, self.log_intercept)
+        return self.incidence.log_variances(self.scales, self.log_share)
 
     def signals(self, log_variances: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
         """S φᵀWφ / v of each feature: the signal-to-noise ratio that the prior expects of it."""
@@ -95,8 +93,7 @@ def with_coefficients(
     """
     x, coefficients = state.position, explicit.coefficients
     statistics, log_variances = coefficients.statistics, explicit.log_variances
-    value = posterior.log_prior(x)
-    value += posterior.family.log_factor(x[: posterior.family_count], posterior.design)[0]
+    value, _ = posterior.log_prior_and_factor(x[: posterior.family_count], x[posterior.family_count :])
     value -= 0.5 * (statistics.rows + theta.size) * math.log(2.0 * math.pi)
     value -= 0.5 * float(np.sum(log_variances) + theta**2 @ np.exp(-log_variances))
     value -= 0.5 * (statistics.rows * math.log(explicit.noise) - statistics.log_weights)

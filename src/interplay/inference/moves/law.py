@@ -2,19 +2,24 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 from jaxtyping import Float
 
-from interplay.inference.moves.explicit import log_prior_of_odds, log_share
-from interplay.inference.moves.local import log_prior_above, log_prior_below
+from interplay.inference.moves.explicit import log_prior_of_odds
 
 CELLS = 64
 """Cells of the table of half log odds."""
 
 HIGHEST = 2.5
 """Upper end of the table; beyond it the share is nearly one."""
+
+MIDDLE = np.arange(CELLS) + 0.5
+TWO_BY_PI = 2.0 / math.pi
+UPPER = np.array([0, 1, 2, 4, 5, 8])
+"""The upper triangle of a 3 × 3 matrix, row by row."""
 
 SMALL = 0.02
 """The table begins where each part of the log likelihood is about this small."""
@@ -44,99 +49,113 @@ class ShareLaw:
         aᵀHb for these, (3, 3); that of z with itself may be left out.
     log_ratio
         Log of the ratio of the local scales.
+    has_square
+        Whether there is a square.
     """
 
     eigenvalues: Float[np.ndarray, " f"]
     projections: Float[np.ndarray, "3 f"]
     products: Float[np.ndarray, "3 3"]
     log_ratio: float
+    has_square: bool
 
     def forms(self, share: Float[np.ndarray, " t"]) -> Float[np.ndarray, "6 t"]:
         """K of zz, zh, zq, hh, hq and qq at some shares."""
-        z, h, q = self.projections
-        both = np.stack([z * z, z * h, z * q, h * h, h * q, q * q])
-        inverse = 1.0 / (1.0 + np.multiply.outer(self.eigenvalues, share))
-        upper = np.array([self.products.ravel()[[0, 1, 2, 4, 5, 8]]]).T
-        return upper - (both @ inverse) * share
+        return self._forms(share, 1.0 + np.multiply.outer(self.eigenvalues, share))
 
     def log_likelihood(self, half_odds: Float[np.ndarray, " t"]) -> Float[np.ndarray, " t"]:
         """Log p(z | s) at some w."""
-        share = np.exp(log_share(half_odds))
+        share = 1.0 / (1.0 + np.exp(-2.0 * half_odds))
         root = np.sqrt(share)
-        zz, zh, zq, hh, hq, qq = self.forms(share)
-        growth = np.log1p(np.multiply.outer(share, self.eigenvalues)).sum(axis=1)
-        b, squared = zq - root * hq, share * share
-        of_square = squared * b * b / (1.0 + squared * qq) - np.log1p(squared * qq)
-        return root * zh - 0.5 * (zz + share * hh + growth - of_square)
+        growth = 1.0 + np.multiply.outer(self.eigenvalues, share)
+        zz, zh, zq, hh, hq, qq = self._forms(share, growth)
+        value = root * zh - 0.5 * (zz + share * hh + np.log(growth).sum(axis=0))
+        if self.has_square:
+            b, squared = zq - root * hq, share * share
+            of_square = 1.0 + squared * qq
+            value += 0.5 * (squared * b * b / of_square - np.log(of_square))
+        return value
 
     def draw(self, old: float, random: np.random.Generator) -> tuple[float, float]:
         """A new w, and the probability that it was accepted.
 
-        Independence Metropolis (Tierney 1994): proposals come from a table of cells, with tails as the prior,
-        and log a = log p(w') q(w) − log p(w) q(w').
+        Independence Metropolis (Tierney 1994): proposals come from a table q of cells, with tails as the
+        prior, and log a = log p(w') q(w) − log p(w) q(w').
         """
-        low = min(self._lowest(), -1.0, HIGHEST - 1.0)
+        low, ratio = self._lowest(), self.log_ratio
         width = (HIGHEST - low) / CELLS
-        middle = low + width * (np.arange(CELLS) + 0.5)
-        places = np.concatenate([[low], middle, [HIGHEST, old]])
+        places = np.empty(CELLS + 3)
+        places[0], places[-2], places[-1] = low, HIGHEST, old
+        places[1:-2] = low + width * MIDDLE
         values = self.log_likelihood(places)
-        prior = log_prior_of_odds(places, self.log_ratio)
+        prior = log_prior_of_odds(places, ratio)
+        # Logs of the prior masses of the tails, and of the density of the prior in them.
+        below = math.log(TWO_BY_PI * math.atan(math.exp(low - ratio)))
+        above = math.log(TWO_BY_PI * math.atan(math.exp(ratio - HIGHEST)))
         log_mass = values[:-1].copy()
-        log_mass[0] += log_prior_below(np.float64(low - self.log_ratio))
-        log_mass[1:-1] += prior[1:-2] + math.log(width)
-        log_mass[-1] += log_prior_above(np.float64(HIGHEST - self.log_ratio))
-        mass = np.cumsum(np.exp(log_mass - log_mass.max()))
-        cell = min(int(np.searchsorted(mass, random.random() * mass[-1], side="right")), CELLS + 1)
-        new = self._within(cell, low, width, random.random())
+        log_mass[1:-1] += prior[1:-2]
+        log_mass[1:-1] += math.log(width)
+        log_mass[0] += below
+        log_mass[-1] += above
+        mass = np.exp(log_mass - log_mass.max()).cumsum()
+        one, other, third = random.random(3).tolist()
+        cell = min(int(mass.searchsorted(one * mass[-1], side="right")), CELLS + 1)
+        new = self._within(cell, low, width, other)
         if not math.isfinite(new):
             return old, 0.0
-        at_new = float(self.log_likelihood(np.array([new]))[0])
-
-        def log_proposal(w: float) -> float:
-            """Log density of the table over the prior's."""
+        log_accept = float(self.log_likelihood(np.array([new]))[0]) - float(values[-1])
+        for w, sign, its_prior in ((new, -1.0, None), (old, 1.0, float(prior[-1]))):
+            # Log density of the table, over the prior's.
             if w < low:
-                return float(log_mass[0] - log_prior_below(np.float64(low - self.log_ratio)))
-            if w >= HIGHEST:
-                return float(log_mass[-1] - log_prior_above(np.float64(HIGHEST - self.log_ratio)))
-            place = min(int((w - low) / width), CELLS - 1) + 1
-            return float(log_mass[place]) - math.log(width) - float(log_prior_of_odds(np.float64(w), self.log_ratio))
-
-        log_accept = at_new - log_proposal(new) - float(values[-1]) + log_proposal(old)
+                log_accept += sign * float(values[0])
+            elif w >= HIGHEST:
+                log_accept += sign * float(values[-2])
+            else:
+                place = min(int((w - low) / width), CELLS - 1) + 1
+                at = float(log_prior_of_odds(np.float64(w), ratio)) if its_prior is None else its_prior
+                log_accept += sign * (float(log_mass[place]) - math.log(width) - at)
         rate = math.exp(min(log_accept, 0.0)) if math.isfinite(log_accept) else 0.0
-        return (new, rate) if random.random() < rate else (old, rate)
+        return (new, rate) if third < rate else (old, rate)
 
     def coefficients(
         self, half_odds: float, random: np.random.Generator
     ) -> tuple[float, float, Float[np.ndarray, " f"]]:
         """√s, s ζ and √s β, with ζ and the rotated β drawn given s."""
-        share = math.exp(log_share(np.float64(half_odds)))
+        share = 1.0 / (1.0 + math.exp(-2.0 * half_odds))
         root = math.sqrt(share)
-        _, _, zq, _, hq, qq = self.forms(np.array([share]))[:, 0]
+        spread = 1.0 + share * self.eigenvalues
+        _, _, zq, _, hq, qq = self._forms(np.array([share]), spread[:, None])[:, 0].tolist()
         growth = 1.0 + share * share * qq
         zeta = share * (zq - root * hq) / growth + random.standard_normal() / math.sqrt(growth)
         z, h, q = self.projections
-        spread = 1.0 + share * self.eigenvalues
         mean = root * (z - root * h - share * zeta * q) / spread
         beta = mean + random.standard_normal(mean.size) / np.sqrt(spread)
         return root, share * zeta, root * beta
 
+    def _forms(self, share: Float[np.ndarray, " t"], growth: Float[np.ndarray, "f t"]) -> Float[np.ndarray, "6 t"]:
+        upper = self.products.ravel()[UPPER][:, None]
+        return upper - (self._both @ (1.0 / growth)) * share
+
+    @cached_property
+    def _both(self) -> Float[np.ndarray, "6 f"]:
+        return self.projections[UPPER // 3] * self.projections[UPPER % 3]
+
     def _lowest(self) -> float:
-        """Where the log likelihood begins to differ from that of no effect."""
-        of_features = max(float(self.eigenvalues.max(initial=0.0)), float((self.projections[0] ** 2).max(initial=0.0)))
-        _, _, zq = self.products[0]
-        _, hh, _ = self.products[1]
-        bounds = [SMALL / max(of_features, hh, 1e-30)]
-        bounds.append((SMALL / max(abs(float(self.products[0, 1])), 1e-30)) ** 2)
-        bounds.append(math.sqrt(SMALL / max(float(self.products[2, 2]), zq * zq, 1e-30)))
-        return 0.5 * math.log(max(min(bounds), 1e-14))
+        """Where the log likelihood begins to differ from that of no effect, at most −1."""
+        (_, zh, zq), (_, hh, _), (_, _, qq) = self.products.tolist()
+        most = max(float(self.eigenvalues.max(initial=0.0)), float((self.projections[0] ** 2).max(initial=0.0)), hh)
+        least = min(SMALL / max(most, SMALL), math.sqrt(SMALL / max(qq, zq * zq, SMALL)))
+        least = min(least, (SMALL / max(abs(zh), SMALL)) ** 2)
+        return min(0.5 * math.log(max(least, 1e-14)), -1.0)
 
     def _within(self, cell: int, low: float, width: float, place: float) -> float:
         """A point of a cell; in a tail the law is the prior's, arctan λ uniform."""
-        with np.errstate(divide="ignore"):
-            if cell == 0:
-                return self.log_ratio + float(np.log(np.tan(place * np.arctan(np.exp(low - self.log_ratio)))))
-            if cell == CELLS + 1:
-                return self.log_ratio - float(
-                    np.log(np.tan(place * np.arctan(np.exp(self.log_ratio - HIGHEST))))
-                )
+        if cell == 0:
+            return self.log_ratio + _log(math.tan(place * math.atan(math.exp(low - self.log_ratio))))
+        if cell == CELLS + 1:
+            return self.log_ratio - _log(math.tan(place * math.atan(math.exp(self.log_ratio - HIGHEST))))
         return low + (cell - 1 + place) * width
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf

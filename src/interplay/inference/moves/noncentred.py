@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from interplay.inference.moves.explicit import Explicit, log_prior_of_odds
 from interplay.model.posterior import Posterior
+from interplay.model.priors.base import Scale
 
 POINTS = 16
 """Points of the lattice along a direction."""
@@ -28,8 +29,9 @@ class Moved(NamedTuple):
 class _Line(NamedTuple):
     """The group that acts: s_i → a² s_i of weak variables, and shifts of the global coordinates.
 
-    Coefficients with a weak variable scale with S^½, so that the residual sum of squares is a quadratic form
-    in one factor for each class of them, by kind and number of weak variables. The others are held.
+    Faint coefficients scale with S^½, so that the residual sum of squares is a quadratic form in one factor
+    for each class of them, by kind and number of weak variables. The others are held, and enter by their sum
+    of θ²/S in each class.
     """
 
     posterior: Posterior
@@ -41,14 +43,16 @@ class _Line(NamedTuple):
     powers: np.ndarray
     linear: Float[np.ndarray, " c"]
     quadratic: Float[np.ndarray, "c c"]
+    held_kinds: np.ndarray
+    held_powers: np.ndarray
     held_counts: Float[np.ndarray, " k"]
     held_sums: Float[np.ndarray, " k"]
-    scale: object
+    scale: Scale
 
     def factors(self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]) -> Float[np.ndarray, "l c"]:
         """The factor of each class of coefficients, less one."""
         change = shift @ self.explicit.scales.multiplier_gradients.T
-        return np.expm1(0.5 * change[:, self.kinds - 1] + np.multiply.outer(log_a, self.powers))
+        return np.expm1(0.5 * change[:, self.kinds] + np.multiply.outer(log_a, self.powers))
 
     def weak_odds(self, log_a: Float[np.ndarray, " l"]) -> tuple[np.ndarray, np.ndarray]:
         """W of the weak variables, and the log Jacobian Σ log (1 − s)/(1 − s') up to a constant."""
@@ -69,7 +73,8 @@ class _Line(NamedTuple):
         value = log_jacobian + log_prior_of_odds(w, ratio).sum(axis=1)
         value += log_prior_of_odds(self.strong, ratio).sum(axis=1)
         value += self.posterior.prior.log_density_of_globals(self.t + shift, self.scale)
-        change = shift @ scales.multiplier_gradients.T
+        change = (shift @ scales.multiplier_gradients.T)[:, self.held_kinds]
+        change += np.multiply.outer(2.0 * log_a, self.held_powers)
         value -= 0.5 * (change @ self.held_counts + np.expm1(-change) @ self.held_sums)
         d = self.factors(log_a, shift)
         value += (d @ self.linear - 0.5 * np.einsum("lc,cd,ld->l", d, self.quadratic, d)) / self.explicit.noise
@@ -82,6 +87,7 @@ def move_weak(
     theta: Float[np.ndarray, " f"],
     score: Float[np.ndarray, " f"],
     weak: Bool[np.ndarray, " p"],
+    faint: Bool[np.ndarray, " f"],
     random: np.random.Generator,
 ) -> Moved:
     """Gibbs steps on random lattices along the directions of a group that scales weak variables.
@@ -89,35 +95,43 @@ def move_weak(
     A point is drawn by its density from a lattice through the current one, which stands at a random place of it;
     the lattice is as probable from any of its points, so that this leaves the density as it is. Liu and Sabatti
     (2000), Generalised Gibbs sampler, for moves along a group.
+
+    Parameters
+    ----------
+    posterior, x, theta, score
+        The model, the position, the coefficients and their score.
+    weak
+        Variables whose shares are scaled together.
+    faint
+        Features whose coefficients go with their prior standard deviations.
+    random
+        Random numbers.
     """
     explicit = Explicit.at(posterior, x)
-    incidence, scales, log_variances = explicit.incidence, explicit.scales, explicit.log_variances
+    incidence, scales = explicit.incidence, explicit.scales
     f, first = posterior.family_count, x.size - posterior.local.size
     powers = np.append(weak, False)[incidence.places].sum(axis=1)
-    code = np.where(powers > 0, incidence.kind * (incidence.places.shape[1] + 1) + powers, 0)
-    classes, member = np.unique(code, return_inverse=True)
+    most = incidence.places.shape[1] + 1
+    code = incidence.kind * most + powers
+    scaled, held = faint & (incidence.kind > 0), ~faint & (incidence.kind > 0)
+    classes, member = np.unique(code[scaled], return_inverse=True)
     T = np.zeros((theta.size, classes.size))
-    T[np.arange(theta.size), member] = theta
-    T = T[:, classes > 0]
-    classes = classes[classes > 0]
+    T[np.flatnonzero(scaled), member] = theta[scaled]
     products = explicit.coefficients.products(T)
-    held = (powers == 0) & (incidence.kind > 0)
-    standardised = theta[held] ** 2 * np.exp(-log_variances[held])
-    count = scales.log_multipliers.size
-    kinds = incidence.kind[held] - 1
-    kind, power = np.divmod(classes, incidence.places.shape[1] + 1)
+    held_classes, member = np.unique(code[held], return_inverse=True)
+    standardised = theta[held] ** 2 * np.exp(-explicit.log_variances[held])
     line = _Line(
         posterior,
         explicit,
         x[f:first],
         explicit.log_share[weak],
         explicit.half_odds[~weak],
-        kind,
-        power,
+        *np.divmod(classes, most),
         T.T @ score,
         T.T @ products,
-        np.bincount(kinds, minlength=count).astype(float),
-        np.bincount(kinds, weights=standardised, minlength=count),
+        *np.divmod(held_classes, most),
+        np.bincount(member, minlength=held_classes.size).astype(float),
+        np.bincount(member, weights=standardised, minlength=held_classes.size),
         posterior.scale(x),
     )
     log_a, shift, rate = 0.0, np.zeros(first - f), 0.0

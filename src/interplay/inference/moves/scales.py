@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp
 from interplay.inference.moves.centred import ByVariable, CentredTarget
@@ -14,9 +14,12 @@ from interplay.inference.moves.noncentred import move_weak
 from interplay.model.posterior import Posterior
 
 WEAK = 3.0
-"""Signal-to-noise ratio of its main effect below which a variable counts as weak."""
+"""Signal-to-noise ratio below which a feature counts as faint, and of its main effect, a variable as weak."""
 
 FIRST_STEP, LEAST_STEP, LARGEST_STEP = 0.3, 1e-3, 1.2
+
+MOST_POSITIONS = 32
+"""Positions that the average of a ratio is taken over."""
 
 LONGEST = 1.6
 """Length of a trajectory, in conditional standard deviations."""
@@ -67,7 +70,7 @@ class InterwovenScales(Move):
     """
 
     acceptance: float = 0.75
-    rounds: int = 2
+    rounds: int = 1
     trajectories: int = 2
 
     @property
@@ -94,7 +97,7 @@ class InterwovenScales(Move):
             "guess": guess,
             "sums": np.zeros((dimension, dimension)),
             "count": np.array(0.0),
-            "weak": _weak(posterior, positions).astype(float),
+            **_faint(posterior, positions),
         }
         return {**tuning, "root": _root(tuning)}
 
@@ -104,11 +107,11 @@ class InterwovenScales(Move):
         """Trajectories, and moves of weak scales between them."""
         explicit = Explicit.at(posterior, state.position)
         x, theta, score = state.position, state.auxiliary[COEFFICIENTS], score_of(explicit, state)
-        weak = tuning["weak"] > 0
+        weak, faint = tuning["weak"] > 0, tuning["faint"] > 0
         rates, forces, steps, diverged, weak_rates = [], [], 0, False, []
         for number in range(self.rounds + 1):
-            if number and np.any(weak):
-                x, theta, score, rate = move_weak(posterior, x, theta, score, weak, random.own)
+            if number and np.any(faint):
+                x, theta, score, rate = move_weak(posterior, x, theta, score, weak, faint, random.own)
                 weak_rates.append(rate)
             target = CentredTarget(
                 posterior,
@@ -150,7 +153,7 @@ class InterwovenScales(Move):
             changed["sums"] = keep * tuning["sums"] + forces.T @ forces
             changed["count"] = keep * tuning["count"] + len(forces)
             recent = warm_up.history[-max(done // 2, 1) :]
-            changed["weak"] = _weak(posterior, recent.reshape(-1, recent.shape[-1])).astype(float)
+            changed |= _faint(posterior, recent.reshape(-1, recent.shape[-1]))
             changed["root"] = _root({**tuning, **changed})
         return {**tuning, **changed}
 
@@ -204,13 +207,17 @@ def _walk(
     return _Walk(target.position(z), first, rates, taken, diverged)
 
 
-def _weak(posterior: Posterior, positions: Float[np.ndarray, "s D"]) -> Bool[np.ndarray, " p"]:
-    """Variables whose main effects have a small signal-to-noise ratio, on average over positions."""
-    thinned = positions[:: max(len(positions) // 64, 1)]
-    signals = [
-        posterior.local_scales(x).log_weight(x[posterior.local]) + posterior.log_gain(x) for x in thinned
-    ]
-    return np.mean(signals, axis=0) < math.log(WEAK)
+def _faint(posterior: Posterior, positions: Float[np.ndarray, "s D"]) -> dict[str, np.ndarray]:
+    """Features, and variables by their main effects, with a small signal-to-noise ratio on average over positions."""
+    total, thinned = np.zeros(1), positions[:: max(len(positions) // MOST_POSITIONS, 1)]
+    for x in thinned:
+        explicit = Explicit.at(posterior, x)
+        incidence = explicit.incidence
+        total = total + explicit.log_variances + np.log(explicit.coefficients.norms / explicit.noise)
+    faint = total / len(thinned) < math.log(WEAK)
+    # Of a factor the columns share the weight: it is weak where all of them are.
+    strong = np.bincount(incidence.places[incidence.mains, 0], weights=~faint[incidence.mains], minlength=posterior.p)
+    return {"weak": (strong == 0).astype(float), "faint": faint.astype(float)}
 
 
 def _root(tuning: Tuning) -> Float[np.ndarray, "D D"]:

@@ -73,8 +73,8 @@ class Incidence:
 
     @cached_property
     def counts(self) -> Float[np.ndarray, " k"]:
-        """Number of features of each order, and of squares."""
-        return np.array([float(self.of_kind[kind].size) for kind in range(1, self.degree + 2)])
+        """Number of features of each kind."""
+        return np.array([float(of_kind.size) for of_kind in self.of_kind])
 
     @cached_property
     def memberships(self) -> Float[np.ndarray, " p"]:
@@ -97,15 +97,18 @@ class Incidence:
         return np.array([bool(self.square[block[-1]]) for block in self.blocks])
 
     def log_variances(
-        self, scales: LocalScales, log_share: Float[np.ndarray, " p"], log_intercept: float
+        self, scales: LocalScales, log_share: Float[np.ndarray, " p"]
     ) -> Float[np.ndarray, " D"]:
         """Log prior variance of each coefficient."""
-        multipliers = np.concatenate([[log_intercept], scales.log_multipliers])
         padded = np.append(log_share, 0.0)
-        total = multipliers[self.kind]
-        for place in range(self.places.shape[1]):
-            total += padded[self.places[:, place]]
+        total = scales.log_multipliers[self.kind]
+        for variables in self._by_place:
+            total += padded[variables]
         return total
+
+    @cached_property
+    def _by_place(self) -> tuple[Int[np.ndarray, " D"], ...]:
+        return tuple(np.ascontiguousarray(self.places[:, place]) for place in range(self.places.shape[1]))
 
 
 @final

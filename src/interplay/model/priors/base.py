@@ -54,9 +54,9 @@ class LocalScales:
     limit_gradient, ratio_gradient
         Their derivatives by the global coordinates of the prior, which are constant.
     log_multipliers
-        Log of the prior variance of a main effect, of an interaction of 2, 3, … variables and, last, of a
-        quadratic effect where there are any, for shares s = u / limit of one: the variance is the
-        multiplier times the share of each variable, that of a square counted twice.
+        Log of the prior variance of the intercept, of a main effect, of an interaction of 2, 3, … variables
+        and, last, of a quadratic effect where there are any, for shares s = u / limit of one: the variance
+        is the multiplier times the share of each variable, that of a square counted twice.
     multiplier_gradients
         Derivatives of the multipliers by the global coordinates, which are constant, (k, g).
     """

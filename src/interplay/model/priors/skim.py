@@ -1,6 +1,8 @@
 """SKIM, the sparse kernel interaction model (Section 6 and Appendix D of the paper)."""
 
+import math
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 import numpy as np
@@ -88,14 +90,11 @@ class SKIM(Prior):
 
     def local_scales(self, t: Vector) -> LocalScales:
         """Weights η1²κ² = m² s with s = t²/(1 + t²), t = λ η1/m."""
-        by_limit, by_ratio = np.zeros(self._globals), np.zeros(self._globals)
-        by_limit[1] = 1.0
-        by_ratio[:2] = 1.0, -0.5
-        # η1² κ² = m² s, and with η_q = (η1/m)^q ξ_q the powers of η1/m cancel those in κ² = s m²/η1².
-        multipliers = np.eye(self._globals)[1:]
-        return LocalScales(
-            float(t[1]), float(t[0] - 0.5 * t[1]), by_limit, by_ratio, t[1 : self._globals], multipliers
-        )
+        g = self._globals
+        multipliers = np.empty(g)
+        multipliers[0], multipliers[1:] = 2.0 * math.log(self.intercept_scale), t[1:g]
+        limit, ratio = float(t[1]), float(t[0]) - 0.5 * float(t[1])
+        return LocalScales(limit, ratio, *_constants(g)[:2], multipliers, _constants(g)[2])
 
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
         """Draw t from the prior."""
@@ -225,6 +224,20 @@ def product_form(hyperparameters: Hyperparameters, weights: Float[np.ndarray, "*
 def _log_share(log_lam: Float[np.ndarray, "*s p"], ratio: Scalar) -> np.ndarray:
     """Log sigmoid(2 (log λ + r)), which is log η1²κ²/m², and neither over- nor underflows early."""
     return -np.logaddexp(0.0, -2.0 * (log_lam + np.asarray(ratio)[..., None]))
+
+
+@cache
+def _constants(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of log m², of log η1/m, and of the multipliers by so many global coordinates.
+
+    η1² κ² = m² s; with η_q = (η1/m)^q ξ_q the powers of η1/m cancel those in κ² = s m²/η1².
+    """
+    by_limit, by_ratio = np.zeros(size), np.zeros(size)
+    by_limit[1] = 1.0
+    by_ratio[:2] = 1.0, -0.5
+    multipliers = np.eye(size)
+    multipliers[0] = 0.0
+    return by_limit, by_ratio, multipliers
 
 
 def _default_mains(p: int) -> float:
