@@ -35,7 +35,9 @@ KINDS = {
 }
 
 
-def data(seed: int, n: int = 24, *, factor: bool = False, weights: bool = False, near: bool = False) -> Design:
+def data(
+    seed: int, n: int = 24, *, factor: bool = False, weights: bool = False, near: bool = False
+) -> Design:
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, 3))
     if near:
@@ -55,7 +57,9 @@ def model(of: Design, quadratic: bool, degree: int) -> Posterior:
     return Posterior(of, prior, Gaussian(), engine)
 
 
-def drawn(base: Design, random: np.random.Generator, quadratic: bool, degree: int) -> tuple[Posterior, ChainState]:
+def drawn(
+    base: Design, random: np.random.Generator, quadratic: bool, degree: int
+) -> tuple[Posterior, ChainState]:
     """A response from the model, with the scales and coefficients that it was made from."""
     posterior = model(base, quadratic, degree)
     x = posterior.sample_prior(random)
@@ -63,7 +67,9 @@ def drawn(base: Design, random: np.random.Generator, quadratic: bool, degree: in
     theta = np.exp(0.5 * explicit.log_variances) * random.standard_normal(explicit.log_variances.size)
     Phi = column_products(base.X, as_arrays(monomials(base, degree, quadratic=quadratic)))
     noise = np.sqrt(explicit.noise / base.row_weights)
-    posterior = model(replace(base, y=Phi @ theta + noise * random.standard_normal(base.n)), quadratic, degree)
+    posterior = model(
+        replace(base, y=Phi @ theta + noise * random.standard_normal(base.n)), quadratic, degree
+    )
     explicit = Explicit.at(posterior, x)
     score = explicit.coefficients.score(theta)
     return posterior, with_coefficients(posterior, explicit, ChainState(x, 0.0), theta, score)
@@ -81,7 +87,17 @@ def summaries(posterior: Posterior, state: ChainState) -> np.ndarray:
     fit = np.tanh(squares / (explicit.noise * posterior.design.n) - 1.0)
     weights = np.tanh(explicit.half_odds)
     return np.concatenate(
-        [globals_, local, local**2, weights, np.tanh(z), np.tanh(z) ** 2, [fit, fit**2], local * fit, globals_ * fit]
+        [
+            globals_,
+            local,
+            local**2,
+            weights,
+            np.tanh(z),
+            np.tanh(z) ** 2,
+            [fit, fit**2],
+            local * fit,
+            globals_ * fit,
+        ]
     )
 
 

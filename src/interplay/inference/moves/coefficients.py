@@ -74,7 +74,9 @@ class CoefficientDraw(Move):
         theta, score = state.auxiliary[COEFFICIENTS].copy(), score_of(explicit, state)
         drawn = signals > ACTIVE
         drawn[incidence.kind <= 1] = True
-        theta, score = _slice(explicit, theta, score, log_variances, ~drawn & (signals < NEGLIGIBLE), random.own)
+        theta, score = _slice(
+            explicit, theta, score, log_variances, ~drawn & (signals < NEGLIGIBLE), random.own
+        )
         members = np.flatnonzero(drawn)
         root = np.exp(0.5 * log_variances[members])
         gram = coefficients.gram(members)

@@ -55,9 +55,7 @@ class CollapsedDraw(Move):
     ) -> tuple[ChainState, Record]:
         """One draw for each variable, in random order."""
         sweep = Sweep.of(posterior, state)
-        rates = [
-            sweep.draw(int(variable), random.own) for variable in random.own.permutation(posterior.p)
-        ]
+        rates = [sweep.draw(int(variable), random.own) for variable in random.own.permutation(posterior.p)]
         return sweep.state(posterior, state), {"collapsed_acceptance": float(np.mean(rates))}
 
     def adapt(self, tuning: Tuning, posterior: Posterior, warm_up: WarmUp) -> Tuning:
@@ -168,7 +166,9 @@ class Sweep:
         log_s = float(log_share(self.half_odds[variable]))
         root = self._roots(features, log_s, has_square)
         linear = features.size - has_square
-        explicit = root[:linear] ** 2 * self.coefficients.norms[features[:linear]] > FAINT * self.explicit.noise
+        explicit = (
+            root[:linear] ** 2 * self.coefficients.norms[features[:linear]] > FAINT * self.explicit.noise
+        )
         drawn, held = np.flatnonzero(explicit), np.flatnonzero(~explicit)
         k = drawn.size
         # Columns: the features that are drawn, the sum of those that keep their coefficients, and the square.

@@ -43,9 +43,7 @@ class Elimination:
         lapack.solve_triangle(self.factor, projections.T)
         return projections
 
-    def draw(
-        self, whitened: Float[np.ndarray, " o"], random: np.random.Generator
-    ) -> Float[np.ndarray, " o"]:
+    def draw(self, whitened: Float[np.ndarray, " o"], random: np.random.Generator) -> Float[np.ndarray, " o"]:
         """A draw of θ_o given everything else, from what the response whitened comes to."""
         noisy = (whitened + random.standard_normal(whitened.size))[:, None]
         lapack.solve_triangle(self.factor, noisy, transposed=True)

@@ -132,7 +132,9 @@ class ShareLaw:
         beta = mean + random.standard_normal(mean.size) / np.sqrt(spread)
         return root, share * zeta, root * beta
 
-    def _forms(self, share: Float[np.ndarray, " t"], growth: Float[np.ndarray, "f t"]) -> Float[np.ndarray, "6 t"]:
+    def _forms(
+        self, share: Float[np.ndarray, " t"], growth: Float[np.ndarray, "f t"]
+    ) -> Float[np.ndarray, "6 t"]:
         upper = self.products.ravel()[UPPER][:, None]
         return upper - (self._both @ (1.0 / growth)) * share
 
@@ -143,7 +145,9 @@ class ShareLaw:
     def _lowest(self) -> float:
         """Where the log likelihood begins to differ from that of no effect, at most −1."""
         (_, zh, zq), (_, hh, _), (_, _, qq) = self.products.tolist()
-        most = max(float(self.eigenvalues.max(initial=0.0)), float((self.projections[0] ** 2).max(initial=0.0)), hh)
+        most = max(
+            float(self.eigenvalues.max(initial=0.0)), float((self.projections[0] ** 2).max(initial=0.0)), hh
+        )
         least = min(SMALL / max(most, SMALL), math.sqrt(SMALL / max(qq, zq * zq, SMALL)))
         least = min(least, (SMALL / max(abs(zh), SMALL)) ** 2)
         return min(0.5 * math.log(max(least, 1e-14)), -1.0)

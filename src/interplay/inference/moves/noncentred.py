@@ -49,7 +49,9 @@ class _Line(NamedTuple):
     held_sums: Float[np.ndarray, " k"]
     scale: Scale
 
-    def factors(self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]) -> Float[np.ndarray, "l c"]:
+    def factors(
+        self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]
+    ) -> Float[np.ndarray, "l c"]:
         """The factor of each class of coefficients, less one."""
         change = shift @ self.explicit.scales.multiplier_gradients.T
         return np.expm1(0.5 * change[:, self.kinds] + np.multiply.outer(log_a, self.powers))
@@ -61,12 +63,16 @@ class _Line(NamedTuple):
         rest = np.log(np.where(log_s < -1e-10, -np.expm1(np.minimum(log_s, 0.0)), np.nan))
         return 0.5 * (log_s - rest), -rest.sum(axis=1)
 
-    def log_density(self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]) -> Float[np.ndarray, " l"]:
+    def log_density(
+        self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]
+    ) -> Float[np.ndarray, " l"]:
         """Log density times the Jacobian, at elements of the group."""
         with np.errstate(invalid="ignore"):
             return self._log_density(log_a, shift)
 
-    def _log_density(self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]) -> Float[np.ndarray, " l"]:
+    def _log_density(
+        self, log_a: Float[np.ndarray, " l"], shift: Float[np.ndarray, "l g"]
+    ) -> Float[np.ndarray, " l"]:
         scales = self.explicit.scales
         w, log_jacobian = self.weak_odds(log_a)
         ratio = (scales.log_ratio + shift @ scales.ratio_gradient)[:, None]
@@ -77,7 +83,9 @@ class _Line(NamedTuple):
         change += np.multiply.outer(2.0 * log_a, self.held_powers)
         value -= 0.5 * (change @ self.held_counts + np.expm1(-change) @ self.held_sums)
         d = self.factors(log_a, shift)
-        value += (d @ self.linear - 0.5 * np.einsum("lc,cd,ld->l", d, self.quadratic, d)) / self.explicit.noise
+        value += (
+            d @ self.linear - 0.5 * np.einsum("lc,cd,ld->l", d, self.quadratic, d)
+        ) / self.explicit.noise
         return np.where(np.isnan(value), -np.inf, value)
 
 

@@ -216,7 +216,9 @@ def _faint(posterior: Posterior, positions: Float[np.ndarray, "s D"]) -> dict[st
         total = total + explicit.log_variances + np.log(explicit.coefficients.norms / explicit.noise)
     faint = total / len(thinned) < math.log(WEAK)
     # Of a factor the columns share the weight: it is weak where all of them are.
-    strong = np.bincount(incidence.places[incidence.mains, 0], weights=~faint[incidence.mains], minlength=posterior.p)
+    strong = np.bincount(
+        incidence.places[incidence.mains, 0], weights=~faint[incidence.mains], minlength=posterior.p
+    )
     return {"weak": (strong == 0).astype(float), "faint": faint.astype(float)}
 
 

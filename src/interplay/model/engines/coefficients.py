@@ -154,7 +154,9 @@ class Coefficients:
         """ΦᵀWΦ among some features."""
         return self.statistics.gram[features[:, None], features]
 
-    def scores(self, features: Int[np.ndarray, " a"], theta: Float[np.ndarray, " D"]) -> Float[np.ndarray, " a"]:
+    def scores(
+        self, features: Int[np.ndarray, " a"], theta: Float[np.ndarray, " D"]
+    ) -> Float[np.ndarray, " a"]:
         """ΦᵀW(z − Φθ) of some features."""
         return self.statistics.projection[features] - self.statistics.gram[features] @ theta
 
