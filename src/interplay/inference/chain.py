@@ -76,7 +76,7 @@ def advance(
     positions, log_density, rows = [], [], []
     lessons: dict[str, list[Lesson]] = {move.name: [] for move in moves}
     # What is known of the position is computed afresh, so that a run that is resumed here goes the same way.
-    state = replace(state, evaluation=None)
+    state = replace(state, evaluation=None, score=None)
     for iteration in range(first, first + iterations):
         row: dict[str, float] = {}
         for number, move in enumerate(moves):
@@ -89,17 +89,24 @@ def advance(
         log_density.append(state.log_density)
         rows.append(row)
     statistics = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    state = replace(state, evaluation=None)
+    state = replace(state, evaluation=None, score=None)
     return Stretch(state, np.stack(positions), np.array(log_density), statistics, lessons)
 
 
-def record(posterior: Posterior, mains: Terms, positions: Float[np.ndarray, "i D"]) -> Recorded:
+def record(posterior: Posterior, mains: Terms, stretch: Stretch) -> Recorded:
     """What is kept of draws, with the conditional standard deviations of every fifth.
 
-    These take most of the time: O(n² p), where the means take O(n p) beside the factor.
+    These take most of the time: O(n² p), where the means take O(n p) beside the factor. Where a move has
+    drawn the main effects, their law is taken from it: it is given the coefficients that the move held too.
     """
+    positions = stretch.positions
     hyperparameters = posterior.constrain(positions)
     means, sds = [], []
+    for lessons in stretch.lessons.values():
+        if lessons and "main_mean" in lessons[0]:
+            means = [lesson["main_mean"] for lesson in lessons]
+            sds = [lesson["main_sd"] for lesson in lessons[::SPARSE]]
+            return Recorded(hyperparameters, np.stack(means), np.stack(sds))
     for draw in range(len(positions)):
         of_draw = {name: np.asarray(values[draw]) for name, values in hyperparameters.items()}
         try:

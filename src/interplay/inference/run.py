@@ -12,18 +12,9 @@ from interplay._support.parallel import Workers
 from interplay._support.streams import Streams
 from interplay.data.design import Design
 from interplay.inference.chain import Recorded, Stretch, advance, record
-from interplay.inference.moves import (
-    HMC,
-    AddDeleteSwap,
-    ChainState,
-    Inactive,
-    Lesson,
-    Move,
-    Rescale,
-    Tuning,
-    WarmUp,
-)
+from interplay.inference.moves import HMC, ChainState, Lesson, Move, Tuning, WarmUp
 from interplay.inference.moves.add_delete_swap import Windows
+from interplay.inference.moves.choice import choose_moves
 from interplay.inference.search.start import starts
 from interplay.inference.trace import Draw, Trace
 from interplay.model.engines.kernel_space import Precision
@@ -133,9 +124,7 @@ class Job:
         """How chains move; a second attempt takes smaller steps."""
         wanted = self.sampler.acceptance + attempt * (1.0 - self.sampler.acceptance) / 2.0
         hmc = replace(self.sampler, acceptance=wanted)
-        if not self.posterior.prior.has_local_scales:
-            return (hmc,)
-        return hmc, AddDeleteSwap(self._windows), Inactive(), Rescale()
+        return choose_moves(self.posterior, hmc, lambda: self._windows)
 
     def warmup_length(self, attempt: int) -> int:
         """Iterations of warm-up, in whole lessons; a second attempt takes three times as many."""
@@ -168,9 +157,14 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
 
 def before_warm_up(job: Job, attempt: int, positions: Float[np.ndarray, "c D"]) -> State:
     """The state that warm-up begins with, for chains that start at these positions."""
-    chains = tuple(ChainState(x, job.posterior.log_density(x)) for x in positions)
-    tunings = {move.name: move.begin(job.posterior, positions) for move in job.moves(attempt)}
-    return State(attempt, "warm-up", 0, chains, tunings, np.zeros((0, *positions.shape)))
+    moves, chains = job.moves(attempt), []
+    for number, x in enumerate(positions):
+        state = ChainState(x, job.posterior.log_density(x))
+        for move in moves:
+            state = move.start(job.posterior, state, job.streams.at(_place(attempt, "start"), 1, number))
+        chains.append(state)
+    tunings = {move.name: move.begin(job.posterior, positions) for move in moves}
+    return State(attempt, "warm-up", 0, tuple(chains), tunings, np.zeros((0, *positions.shape)))
 
 
 def in_double_precision(job: Job, state: State) -> tuple[Job, State]:
@@ -195,7 +189,7 @@ def _sample(job: Job, state: State, workers: Workers) -> State:
     stretches = _advance(job, state, CHUNK, workers)
 
     def of_chain(chain: int) -> Recorded:
-        return record(job.posterior, job.mains, stretches[chain].positions)
+        return record(job.posterior, job.mains, stretches[chain])
 
     recorded = workers(of_chain, range(job.sampler.chains))
     wide = np.float32 if job.posterior.p >= SINGLE_FROM else np.float64

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from interplay.data.design import Design
 from interplay.model.engines.base import ConditionalPosterior, Engine, Likelihood
 from interplay.model.engines.choice import choose_engine
+from interplay.model.engines.feature_space import FeatureSpace
 from interplay.model.engines.kernel_space import Factored, KernelSpace, Precision
 from interplay.model.families.base import Family, Working
 from interplay.model.priors.base import Hyperparameters, LocalScales, Prior, Scale
@@ -161,6 +162,19 @@ class Posterior:
             )
         return self.engine
 
+    @property
+    def features(self) -> FeatureSpace:
+        """The engine, where it is feature space."""
+        if not isinstance(self.engine, FeatureSpace):
+            raise TypeError(
+                f"This is a move in feature space, and the engine is {type(self.engine).__name__}."
+            )
+        return self.engine
+
+    def scale(self, x: Vector) -> Scale:
+        """What the prior measures effects by, at a position."""
+        return self._scale(self._parts(x)[0])
+
     def model(self, x: Vector) -> tuple[Variances, Working]:
         """The prior variances and the rows at a position."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -171,6 +185,26 @@ class Posterior:
         u, t = self._parts(x)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return self.family.log_prior(u)[0] + self.prior.log_density(t, self._scale(u)).value
+
+    def log_prior_and_factor(self, u: Vector, t: Vector) -> tuple[float, Vector]:
+        """Log prior density with what the likelihood has beside that of the working response, and its gradient.
+
+        Parameters
+        ----------
+        u, t
+            The family's parameters and the prior's.
+        """
+        log_scale, by_log_scale = self.family.log_scale(u)
+        prior = self.prior.log_density(t, Scale(self.design.total_weight, self.p, float(log_scale)))
+        of_family, by_family = self.family.log_prior(u)
+        factor, by_log_variance = self.family.log_factor(u, self.design)
+        by_u = by_family + self.family.by_log_variance(by_log_variance) + prior.by_log_noise * by_log_scale
+        return prior.value + of_family + factor, np.concatenate([by_u, prior.gradient])
+
+    def log_variance(self, u: Vector) -> tuple[float, Vector]:
+        """Log of the common factor of the noise variances, and its gradient by the family's parameters."""
+        working = self.family.working(self.family.constrain(u), self.design)
+        return math.log(working.variance), self.family.by_log_variance(1.0)
 
     def gradient(self, x: Vector) -> Density:
         """The log density and its gradient."""

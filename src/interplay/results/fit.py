@@ -17,10 +17,10 @@ from interplay.effects.scale import natural_scale
 from interplay.effects.selection import Rule
 from interplay.inference.diagnostics import Diagnostics
 from interplay.inference.draws import Draws
-from interplay.model.engines import choose_engine
+from interplay.model.engines import Engine, choose_engine
 from interplay.model.families import Family, Gaussian
 from interplay.model.priors.base import Prior
-from interplay.model.terms import label
+from interplay.model.terms import dimension, label
 from interplay.results.effect_store import EffectStore
 from interplay.results.joint import Joint
 from interplay.results.prediction import draws, intervals, observations
@@ -40,13 +40,19 @@ the memory where there are more than 5000 columns, down to a hundred draws. Each
 a point."""
 
 
+FACTORS = 5e11
+"""Most draws times the cube of the number of features in feature space, down to a hundred draws: a minute or
+so
+for a question about all effects, where each draw takes a factor of all features."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """What was learned from data, as draws of the hyperparameters; effects are worked out when asked for.
 
     Given a draw, every effect is Gaussian and known exactly, so a posterior is a mixture of Gaussians over
     the draws. At most 1000 draws are used, evenly spaced over the chains, and fewer with more than 5000
-    columns (see `ANSWERS`).
+    columns (see `ANSWERS`) or, in feature space, more than 800 features (see `FACTORS`).
 
     Parameters
     ----------
@@ -81,7 +87,7 @@ class Fit:
             for s in range(count)
         )
         variances = self.prior.variances(parameters, self.design.p)
-        return Conditional(choose_engine(self.design, self.prior), variances, working)
+        return Conditional(self._engine, variances, working)
 
     @cached_property
     def observation_variance(self) -> Float[np.ndarray, " s"]:
@@ -304,7 +310,14 @@ class Fit:
         )
 
     @cached_property
+    def _engine(self) -> Engine:
+        return choose_engine(self.design, self.prior)
+
+    @cached_property
     def _parameters(self) -> dict[str, np.ndarray]:
         """The draws that answers use."""
         most = min(ANSWERS, max(100, NUMBERS // self.design.d))
+        if self._engine.enumerates_pairs:
+            features = dimension(self.design, self.prior.degree, quadratic=self.prior.quadratic)
+            most = min(most, max(100, int(FACTORS / features**3)))
         return {name: np.asarray(v, dtype=np.float64) for name, v in self.draws.stacked(most).items()}

@@ -35,12 +35,15 @@ class ChainState:
     evaluation
         The log density with its matrices, where it is known; a move that changes the position renews it or
         drops it.
+    score
+        ΦᵀW(z − Φθ) of the coefficients, in feature space, where it is known; in the same way.
     """
 
     position: Float[np.ndarray, " D"]
     log_density: float
     auxiliary: Mapping[str, np.ndarray] = field(default_factory=dict)
     evaluation: Evaluation | None = None
+    score: Float[np.ndarray, " f"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,10 @@ class Move(ABC):
     @abstractmethod
     def begin(self, posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> Tuning:
         """The tuning before anything is learned, for chains that start at these positions."""
+
+    def start(self, posterior: Posterior, state: ChainState, random: np.random.Generator) -> ChainState:
+        """The state that a chain begins with, where the move samples further numbers than the position."""
+        return state
 
     @abstractmethod
     def step(

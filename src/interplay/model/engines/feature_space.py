@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaxtyping import Float
 from interplay._support import lapack
 from interplay.data.design import Design
 from interplay.model.engines.base import ConditionalPosterior, Engine, Likelihood
+from interplay.model.engines.coefficients import Coefficients, Incidence, Statistics
 from interplay.model.families.base import Working
 from interplay.model.layout import Layout
 from interplay.model.term_variances import pull_back_terms
@@ -20,17 +22,6 @@ CHUNK = 4096
 """Rows read at a time."""
 
 NOT_DEFINED = Likelihood(-math.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class Statistics:
-    """What the likelihood needs of the rows: ΦᵀWΦ, ΦᵀWz, zᵀWz, Σ log w and the number of rows."""
-
-    gram: Float[np.ndarray, "D D"]
-    projection: Float[np.ndarray, " D"]
-    square: float
-    log_weights: float
-    rows: int
 
 
 @final
@@ -52,7 +43,8 @@ class FeatureSpace(Engine):
         self._features = as_arrays(monomials(design, degree, quadratic=quadratic))
         columns = self._features.columns
         self._variables = np.where(columns >= 0, self._layout.owner[columns], -1)
-        self._kept: tuple[np.ndarray, np.ndarray, Statistics] | None = None
+        self._incidence = Incidence.of(self._features, self._layout, degree, design.p)
+        self._kept: tuple[np.ndarray, np.ndarray, Coefficients] | None = None
 
     @property
     def layout(self) -> Layout:
@@ -69,13 +61,18 @@ class FeatureSpace(Engine):
         """All pairs are among the features."""
         return True
 
-    def statistics(self, working: Working) -> Statistics:
-        """Sufficient statistics of the rows, kept while response and weights are the same arrays."""
+    def coefficients(self, working: Working) -> Coefficients:
+        """What the rows say of explicit coefficients, kept while response and weights are the same arrays."""
         kept = self._kept
         if kept is None or kept[0] is not working.response or kept[1] is not working.weights:
-            kept = working.response, working.weights, self._gathered(working)
+            coefficients = Coefficients(self._incidence, self._gathered(working))
+            kept = working.response, working.weights, coefficients
             self._kept = kept
         return kept[2]
+
+    def statistics(self, working: Working) -> Statistics:
+        """Sufficient statistics of the rows."""
+        return self.coefficients(working).statistics
 
     def log_likelihood(self, variances: Variances, working: Working) -> Likelihood:
         """Log p(z | τ, v), from the sufficient statistics."""
@@ -120,6 +117,13 @@ class FeatureSpace(Engine):
         trace = statistics.rows - S.size + float(inverse_diagonal.sum())
         by_variances = pull_back_terms(variances, self._variables, self._features.square, dS)
         return Likelihood(value, by_variances, 0.5 * (residual / noise - trace))
+
+    @cached_property
+    def main_directions(self) -> Float[np.ndarray, "d d"]:
+        """The main effects of all columns as combinations of their coefficients."""
+        levels, same = self._layout.levels, self._layout.owner[:, None] == self._layout.owner
+        component = np.eye(levels.size) - np.where(levels > 1, 1.0 / levels, 0.0)
+        return np.where(same, self._layout.effect_scale[:, None] * component, 0.0)
 
     def condition(self, variances: Variances, working: Working) -> "FeaturePosterior":
         """The posterior of all coefficients."""

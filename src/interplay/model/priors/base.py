@@ -52,13 +52,21 @@ class LocalScales:
     log_limit, log_ratio
         Logs of the largest weight, m² of SKIM, and of the ratio, η1/m of SKIM.
     limit_gradient, ratio_gradient
-        Their derivatives by the global coordinates of the prior.
+        Their derivatives by the global coordinates of the prior, which are constant.
+    log_multipliers
+        Log of the prior variance of the intercept, of a main effect, of an interaction of 2, 3, … variables
+        and, last, of a quadratic effect where there are any, for shares s = u / limit of one: the variance
+        is the multiplier times the share of each variable, that of a square counted twice.
+    multiplier_gradients
+        Derivatives of the multipliers by the global coordinates, which are constant, (k, g).
     """
 
     log_limit: float
     log_ratio: float
     limit_gradient: Vector
     ratio_gradient: Vector
+    log_multipliers: Float[np.ndarray, " k"]
+    multiplier_gradients: Float[np.ndarray, "k g"]
 
     def log_weight(self, local: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
         """Log u of local coordinates."""
@@ -127,6 +135,10 @@ class Prior(ABC):
     @abstractmethod
     def log_density(self, t: Vector, scale: Scale) -> PriorDensity:
         """Log density of t, the Jacobian included, normalised."""
+
+    def log_density_of_globals(self, t: Float[np.ndarray, "*s g"], scale: Scale) -> Float[np.ndarray, "*s"]:
+        """Log density of the global coordinates alone, where there are local scales; draws as leading axes."""
+        raise TypeError(f"{type(self).__name__} has no local scales.")
 
     @abstractmethod
     def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:

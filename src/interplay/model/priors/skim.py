@@ -1,6 +1,8 @@
 """SKIM, the sparse kernel interaction model (Section 6 and Appendix D of the paper)."""
 
+import math
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 import numpy as np
@@ -88,10 +90,11 @@ class SKIM(Prior):
 
     def local_scales(self, t: Vector) -> LocalScales:
         """Weights η1²κ² = m² s with s = t²/(1 + t²), t = λ η1/m."""
-        by_limit, by_ratio = np.zeros(self._globals), np.zeros(self._globals)
-        by_limit[1] = 1.0
-        by_ratio[:2] = 1.0, -0.5
-        return LocalScales(float(t[1]), float(t[0] - 0.5 * t[1]), by_limit, by_ratio)
+        g = self._globals
+        multipliers = np.empty(g)
+        multipliers[0], multipliers[1:] = 2.0 * math.log(self.intercept_scale), t[1:g]
+        limit, ratio = float(t[1]), float(t[0]) - 0.5 * float(t[1])
+        return LocalScales(limit, ratio, *_constants(g)[:2], multipliers, _constants(g)[2])
 
     def sample(self, random: np.random.Generator, scale: Scale) -> Vector:
         """Draw t from the prior."""
@@ -119,6 +122,13 @@ class SKIM(Prior):
         gradient[0], gradient[1] = by_eta1, by_m_sq
         gradient[2:g], gradient[g:] = by_sizes, by_lam
         return PriorDensity(value, gradient, -float(by_eta1))
+
+    def log_density_of_globals(self, t: Float[np.ndarray, "*s g"], scale: Scale) -> Float[np.ndarray, "*s"]:
+        """Log density of log η1, log m², log ξ_q² and log ψ²."""
+        eta1, _ = dist.half_cauchy(t[..., 0] - self._log_phi(scale), 0.0)
+        m_sq, _ = dist.inverse_gamma(t[..., 1], self.main_shape, self.main_scale)
+        sizes, _ = dist.inverse_gamma(t[..., 2:], self.interaction_shape, self.interaction_scale)
+        return np.asarray(eta1 + m_sq + np.sum(sizes, axis=-1))
 
     def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
         """The paper's symbols: `eta1 eta2 eta3 kappa intercept_scale`, and `eta_higher` past pairs."""
@@ -214,6 +224,20 @@ def product_form(hyperparameters: Hyperparameters, weights: Float[np.ndarray, "*
 def _log_share(log_lam: Float[np.ndarray, "*s p"], ratio: Scalar) -> np.ndarray:
     """Log sigmoid(2 (log λ + r)), which is log η1²κ²/m², and neither over- nor underflows early."""
     return -np.logaddexp(0.0, -2.0 * (log_lam + np.asarray(ratio)[..., None]))
+
+
+@cache
+def _constants(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of log m², of log η1/m, and of the multipliers by so many global coordinates.
+
+    η1² κ² = m² s; with η_q = (η1/m)^q ξ_q the powers of η1/m cancel those in κ² = s m²/η1².
+    """
+    by_limit, by_ratio = np.zeros(size), np.zeros(size)
+    by_limit[1] = 1.0
+    by_ratio[:2] = 1.0, -0.5
+    multipliers = np.eye(size)
+    multipliers[0] = 0.0
+    return by_limit, by_ratio, multipliers
 
 
 def _default_mains(p: int) -> float:
