@@ -24,7 +24,7 @@ from interplay.inference.diagnostics import (
 )
 from interplay.inference.draws import Draws
 from interplay.inference.moves.hmc import HMC
-from interplay.inference.progress import Report, Stage, reporting, silent
+from interplay.inference.progress import Forecast, Report, Stage, reporting, silent
 from interplay.inference.rounding import MOST_ROUNDING, rounding_error
 from interplay.inference.run import (
     CHUNK,
@@ -124,6 +124,7 @@ def sample(
         before = state.seconds if state else 0.0
         limit = draws or max_draws
         judge = monitor(design, pool)
+        forecast = Forecast(draws, stopping.ESS, max_draws)
         ending: Ending | None = None
         drawn = state
         try:
@@ -139,7 +140,7 @@ def sample(
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, identity, state)
-                    _tell(report, job, _first(state, limit), draws, max_draws)
+                    _tell(report, job, _first(state, limit), draws, max_draws, forecast)
         except KeyboardInterrupt:
             # A run that was restarted may have nothing yet, where the first attempt had.
             state = state if state is not None and len(state.trace) else drawn
@@ -247,13 +248,16 @@ def _diagnosed(job: Job, monitor: Monitor, state: State, ending: Ending) -> Diag
     )
 
 
-def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: int) -> None:
+def _tell(
+    report: Report, job: Job, state: State, draws: int | None, max_draws: int, forecast: Forecast
+) -> None:
     if report is silent:
         return
     if state.phase == "warm-up":
         report(Stage("warm-up", state.iteration / max(job.warmup_length(state.attempt), 1)))
         return
     if not len(state.trace):
+        forecast.seconds_left(0, state.seconds, 0.0)
         return
     quick = stopping.scales(state.trace)
     ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
@@ -268,7 +272,7 @@ def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: 
             float(quick["r_hat"].max()),
             ess,
             int(state.trace.statistics["divergent"].sum()),
-            state.seconds * (1 - done) / done if done > 0.05 else None,
+            forecast.seconds_left(state.iteration, state.seconds, ess),
         )
     )
 
