@@ -91,7 +91,7 @@ def quantities(design: Design, prior: Prior, family: Family, draws: Draws) -> Se
     """
     scales = varying(draws.hyperparameters) | log_kappa(draws.hyperparameters, design)
     pairs = leading_pairs(design, prior, family, draws)
-    return scales | conditional_means(design, prior, family, draws, [*mains(design), *pairs])
+    return scales | conditional_means(design, prior, family, draws, [*mains(design), *pairs], MOST_DRAWS)
 
 
 def varying(hyperparameters: Mapping[str, np.ndarray]) -> dict[str, Float[np.ndarray, "c i"]]:
@@ -124,10 +124,15 @@ def leading_pairs(design: Design, prior: Prior, family: Family, draws: Draws) ->
 
 
 def conditional_means(
-    design: Design, prior: Prior, family: Family, draws: Draws, terms: list[Term]
+    design: Design,
+    prior: Prior,
+    family: Family,
+    draws: Draws,
+    terms: list[Term],
+    most: int | None = MOST_DRAWS,
 ) -> dict[str, Float[np.ndarray, "c i"]]:
-    """Means of terms given each of at most 2000 draws."""
-    thinned = _thinned(draws, MOST_DRAWS // draws.chains)
+    """Means of terms given each of at most so many draws."""
+    thinned = _thinned(draws, draws.length if most is None else most // draws.chains)
     conditional, arrays = _conditional(design, prior, family, thinned), as_arrays(terms)
     found = conditional.over_draws(lambda posterior: posterior.means(arrays))
     means = np.stack([np.full(len(terms), np.nan) if one is None else one for one in found])
