@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from experiments.linked import LINKED, Linked, moderate
+from experiments.real import REAL
 from interplay._support.files import written_whole
 from interplay.data import datasets
 from interplay.data.design import Design, design
@@ -77,7 +79,9 @@ def make(data: Mapping[str, Any]) -> Problem:
     columns of both signs, one of them active, `weak` a further pair whose mains are zero, and `heavy` noise
     with heavy tails (n, p, scale, seed). `building` is a simulated response of the Residential Building
     covariates (noise, standardized, seed; rows for the first ones alone), and `auto` is Auto MPG with
-    covariates of noise (extra, seed).
+    covariates of noise (extra, seed). The kinds of `experiments.real.REAL` are read (seed, which is the
+    sampler's alone; rows for some of them), those of `experiments.linked.LINKED` simulated (seed), `moderate`
+    has thirty moderate effects (n, p, seed), and `diabetes` is scikit-learn's (seed, the sampler's alone).
     """
     arguments = {key: value for key, value in data.items() if key != "kind"}
     match data["kind"]:
@@ -87,6 +91,14 @@ def make(data: Mapping[str, Any]) -> Problem:
             return _building(**arguments)
         case "auto":
             return _auto(**arguments)
+        case "diabetes":
+            return _diabetes()
+        case "moderate":
+            return _linked(moderate(**arguments))
+        case kind if kind in REAL:
+            return _real(kind, **arguments)
+        case kind if kind in LINKED:
+            return _linked(LINKED[kind](**arguments))
         case kind:
             return _known(_variant(kind, **arguments))
 
@@ -154,6 +166,27 @@ def _variant(kind: str, n: int, p: int, scale: float, seed: int) -> Simulation:
     X *= scale
     y = NOISE_SD * noise + sum(effect * X[:, list(term)].prod(axis=1) for term, effect in effects.items())
     return Simulation(X, y, tuple(f"x{i}" for i in range(p)), effects, NOISE_SD, seed)
+
+
+def _real(kind: str, seed: int, rows: int | None = None) -> Problem:
+    X, y = REAL[kind].read(_there(f"real/{REAL[kind].file}"))
+    if rows is not None:
+        some = np.random.default_rng(0).permutation(len(y))[:rows]
+        X, y = X.iloc[some].reset_index(drop=True), y[some]
+    return Problem(X, y, frozenset(), None)
+
+
+def _diabetes() -> Problem:
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    return Problem(X, y.to_numpy(dtype=float), frozenset(), None)
+
+
+def _linked(made: Linked) -> Problem:
+    names = [f"x{i}" for i in range(made.X.shape[1])]
+    right = frozenset(names[i] for i in made.active)
+    return Problem(pd.DataFrame(made.X, columns=names), made.y, right, None)
 
 
 def _building(noise: float, standardized: bool, seed: int, rows: int | None = None) -> Problem:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from experiments import data
 from experiments.data import file, make
+from experiments.real import REAL
 
 from interplay.data import datasets
 from interplay.data.errors import DataError
@@ -106,3 +107,14 @@ def test_what_is_not_there_is_downloaded_once(monkeypatch: pytest.MonkeyPatch, t
     said.clear()
     data.fetch(said.append)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("kind", REAL)
+def test_real_data_have_their_response_apart_and_no_gaps(kind: str) -> None:
+    if file(f"real/{REAL[kind].file}") is None:
+        pytest.skip("the file is not here")
+    problem = make({"kind": kind, "seed": 0, "rows": 50})
+    assert len(problem.X) == len(problem.y) == 50
+    assert not problem.X.isna().any(axis=None)
+    assert np.ptp(problem.y) > 0
+    assert not set(problem.X.columns) & set(REAL[kind].drop)

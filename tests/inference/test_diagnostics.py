@@ -57,6 +57,27 @@ def test_trust(made: Design) -> None:
     assert (found.gradients, found.seconds, found.acceptance) == (1234, 2.5, 0.75)
 
 
+def test_what_limits_a_run_is_named_with_what_it_is(made: Design) -> None:
+    draws = made_up(made, 500)
+    random = np.random.default_rng(1)
+    draws["sigma"] = np.exp(0.1 * random.normal(size=(4, 20)).repeat(25, axis=1))
+    draws["main_mean"][0, :, 3] += 10.0
+    found = judged(made, draws)
+    rows = found.quantities.set_index("quantity")
+    label = f"effect[{made.labels[3]}]"
+    assert f"largest R-hat, {rows['r_hat'].max():.3f}, of {label} (an effect)" in found.limit
+    draws["main_mean"][0, :, 3] -= 10.0
+    found = judged(made, draws)
+    least = found.quantities.set_index("quantity").loc["sigma", ["ess_bulk", "ess_tail"]]
+    part = "bulk" if least.argmin() == 0 else "tails"
+    words = f"fewest effective draws, {least.min():.0f} in the {part}, of sigma (a hyperparameter)"
+    assert found.limit.startswith(words)
+    assert judged(made, made_up(made, 4)).limit == ""
+    kappa = np.exp(random.normal(size=(4, 20, made.p)).repeat(25, axis=1))
+    found = judged(made, made_up(made, 500) | {"kappa": kappa})
+    assert "(a variable)" in found.limit
+
+
 def test_run_longer(made: Design) -> None:
     found = judged(made, made_up(made, 60), "max_draws")
     assert found.verdict == "run longer"

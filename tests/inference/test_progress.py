@@ -12,7 +12,7 @@ from rich.console import Console
 from interplay.data.design import design
 from interplay.inference.diagnostics import ConvergenceWarning
 from interplay.inference.moves import HMC
-from interplay.inference.progress import Report, Stage, duration, reporting
+from interplay.inference.progress import Forecast, Report, Stage, duration, reporting
 from interplay.inference.sample import sample
 from interplay.model.priors import SKIM
 
@@ -45,6 +45,41 @@ def test_what_a_run_tells() -> None:
     for count, stage in zip((25, 50, 60), sampling, strict=True):
         form = rf"{count} draws × 2 chains, R-hat \d\.\d{{3}}, ESS \d+, \d+ divergent, about .* left"
         assert re.fullmatch(form, str(stage))
+
+
+def test_time_left_follows_the_growth_of_effective_draws() -> None:
+    forecast = Forecast(None, 400.0, 8000)
+    assert forecast.seconds_left(0, 30.0, 0.0) is None
+    # A slow beginning: 10 effective draws in the first 100 draws, then one for every two; 0.1 s a draw.
+    told = [
+        forecast.seconds_left(n, 30.0 + 0.1 * n, 0.1 * min(n, 100) + 0.5 * max(n - 100, 0))
+        for n in range(25, 825, 25)
+    ]
+    assert told[:3] == [None] * 3
+    assert told[3] == pytest.approx(0.1 * 390 / 0.1)
+    # From 200 draws on the last half is all of the later kind.
+    for n, left in zip(range(200, 825, 25), told[7:], strict=True):
+        assert left == pytest.approx(0.1 * (880 - n))
+    assert forecast.seconds_left(825, 112.5, 410.0) is None
+    # Where nothing grows nothing is said.
+    shrinking = Forecast(None, 400.0, 8000)
+    assert [shrinking.seconds_left(n, 0.1 * n, 300.0 - n) for n in (100, 125, 150)] == [None] * 3
+    # A restart is a new beginning.
+    assert forecast.seconds_left(25, 200.0, 10.0) is None
+
+
+def test_time_left_ends_with_the_draws_that_are_wanted_or_allowed() -> None:
+    wanted = Forecast(200, 400.0, 8000)
+    wanted.seconds_left(0, 5.0, 0.0)
+    assert [wanted.seconds_left(n, 5.0 + 0.2 * n, 1.0) for n in (25, 50, 200)] == pytest.approx(
+        [35.0, 30.0, 0.0]
+    )
+    slow = Forecast(None, 400.0, 150)
+    slow.seconds_left(0, 0.0, 0.0)
+    assert slow.seconds_left(100, 10.0, 1.0) == pytest.approx(5.0)
+    resumed = Forecast(None, 400.0, 8000)
+    assert resumed.seconds_left(300, 80.0, 100.0) is None
+    assert resumed.seconds_left(325, 85.0, 110.0) == pytest.approx(290 / 0.4 * 0.2)
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -96,6 +96,21 @@ class Diagnostics:
     seconds: float
     quantities: pd.DataFrame
 
+    @property
+    def limit(self) -> str:
+        """What limits the run: the quantities with the fewest effective draws and with the largest R-hat."""
+        known = self.quantities.dropna()
+        if known.empty:
+            return ""
+        ess = known[["ess_bulk", "ess_tail"]]
+        least = ess.min(axis=1).to_numpy().argmin()
+        part = "bulk" if ess["ess_bulk"].iloc[least] <= ess["ess_tail"].iloc[least] else "tails"
+        fewest, largest = known["quantity"].iloc[least], known["quantity"].iloc[known["r_hat"].argmax()]
+        return (
+            f"fewest effective draws, {ess.iloc[least].min():.0f} in the {part}, of {_kind(fewest)}; largest"
+            f" R-hat, {known['r_hat'].max():.3f}, of {_kind(largest)}"
+        )
+
     def __str__(self) -> str:
         parts = [f"{self.verdict.capitalize()}: {self.reason}", self.remedy, *self.remedies]
         return " ".join(part for part in parts if part)
@@ -194,6 +209,13 @@ def _verdict(
     if r_hat > R_HAT or ess < ESS:
         return "run longer", f"{figures}; wanted are {R_HAT} and {ESS:.0f}", longer
     return "trust", figures, ""
+
+
+def _kind(quantity: str) -> str:
+    """A quantity that is monitored, and what it is."""
+    if quantity.startswith("log_kappa["):
+        return f"{quantity} (a variable)"
+    return f"{quantity} ({'an effect' if quantity.startswith('effect[') else 'a hyperparameter'})"
 
 
 def _listed(labels: tuple[str, ...], most: int = 5) -> str:

@@ -54,6 +54,52 @@ class Stage:
         return words + ("" if self.seconds_left is None else f", about {duration(self.seconds_left)} left")
 
 
+LEAST_TO_FORECAST = 100
+"""Draws of each chain below which the growth of effective draws says too little of the time left."""
+
+
+class Forecast:
+    """Time left of sampling, from the last half of its draws.
+
+    Where a number of draws is wanted, they take as long as those before. Otherwise the smallest effective
+    sample size goes on to grow as it did.
+
+    Parameters
+    ----------
+    draws
+        Draws of each chain that are wanted, or None where effective draws are.
+    ess
+        Effective draws that are wanted then.
+    max_draws
+        Draws at which sampling ends at the latest.
+    """
+
+    def __init__(self, draws: int | None, ess: float, max_draws: int) -> None:
+        self._draws, self._ess, self._max_draws = draws, ess, max_draws
+        self._seen: list[tuple[int, float, float]] = []
+
+    def seconds_left(self, draws: int, seconds: float, ess: float) -> float | None:
+        """Seconds left after so many draws, seconds and effective draws; None where nothing can be said.
+
+        It is to be told of every check, the beginning of sampling included.
+        """
+        if self._seen and draws <= self._seen[-1][0]:
+            # The run was restarted.
+            self._seen.clear()
+        self._seen.append((draws, seconds, ess))
+        past = min(self._seen, key=lambda point: abs(point[0] - draws / 2))
+        if past[0] == draws:
+            return None
+        pace, growth = (
+            (now - then) / (draws - past[0]) for now, then in ((seconds, past[1]), (ess, past[2]))
+        )
+        if self._draws is not None:
+            return pace * max(self._draws - draws, 0)
+        if draws < LEAST_TO_FORECAST or not growth > 0.0 or ess >= self._ess:
+            return None
+        return pace * max(min((self._ess - ess) / growth, self._max_draws - draws), 0.0)
+
+
 Report = Callable[[Stage], None]
 """Called with each stage of a run."""
 

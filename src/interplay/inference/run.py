@@ -1,6 +1,6 @@
 """A run as a sequence of states: each follows from the one before, so that any of them can be resumed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -143,6 +143,10 @@ class Job:
     @cached_property
     def _windows(self) -> Windows:
         return Windows.of(self.posterior.design)
+
+
+Begin = Callable[[Job, int, Workers], State]
+"""From a run and its attempt to the state that warm-up begins with."""
 
 
 def begin(job: Job, attempt: int, workers: Workers) -> State:

@@ -3,6 +3,7 @@
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +24,19 @@ from interplay.inference.diagnostics import (
 )
 from interplay.inference.draws import Draws
 from interplay.inference.moves.hmc import HMC
-from interplay.inference.progress import Report, Stage, reporting, silent
+from interplay.inference.progress import Forecast, Report, Stage, reporting, silent
 from interplay.inference.rounding import MOST_ROUNDING, rounding_error
-from interplay.inference.run import CHUNK, Job, State, after_warm_up, begin, in_double_precision, proceed
+from interplay.inference.run import (
+    CHUNK,
+    Begin,
+    Job,
+    State,
+    after_warm_up,
+    begin,
+    in_double_precision,
+    proceed,
+)
+from interplay.inference.stopping import Monitor
 from interplay.model.families import Family, Gaussian
 from interplay.model.priors.base import Prior
 
@@ -61,6 +72,8 @@ def sample(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool | Report = True,
+    begin: Begin = begin,
+    monitor: Callable[[Design, Workers], Monitor] = stopping.ConvergenceMonitor,
 ) -> tuple[Draws, Diagnostics]:
     """Sample the hyperparameters until they have converged.
 
@@ -85,6 +98,10 @@ def sample(
         the draws that it would have given without a stop.
     progress
         Whether to show progress, in a terminal or a notebook; or a function to call with each `Stage`.
+    begin
+        How chains are started, where not by a search over sets of variables.
+    monitor
+        What decides that the draws have converged, made from the design and what shares its work.
 
     Returns
     -------
@@ -106,7 +123,8 @@ def sample(
             job = job.in_double_precision()
         before = state.seconds if state else 0.0
         limit = draws or max_draws
-        monitor = stopping.ConvergenceMonitor(design, pool)
+        judge = monitor(design, pool)
+        forecast = Forecast(draws, stopping.ESS, max_draws)
         ending: Ending | None = None
         drawn = state
         try:
@@ -115,14 +133,14 @@ def sample(
                 state = begin(job, 0, pool)
             while ending is None:
                 raise_if_interrupted()
-                ending = _ending(monitor, _first(state, limit), draws, max_draws, max_seconds)
+                ending = _ending(judge, _first(state, limit), draws, max_draws, max_seconds)
                 if ending is None:
                     drawn = state if len(state.trace) else drawn
-                    job, state = _next(job, state, max_seconds, pool)
+                    job, state = _next(job, state, max_seconds, begin, pool)
                     state = replace(state, seconds=before + time.monotonic() - began)
                     if path:
                         files.write(path, identity, state)
-                    _tell(report, job, _first(state, limit), draws, max_draws)
+                    _tell(report, job, _first(state, limit), draws, max_draws, forecast)
         except KeyboardInterrupt:
             # A run that was restarted may have nothing yet, where the first attempt had.
             state = state if state is not None and len(state.trace) else drawn
@@ -131,7 +149,7 @@ def sample(
             ending = "interrupted"
         report(Stage("checking", 1.0))
         state = _first(state, limit)
-        result = _diagnosed(job, monitor, state, ending)
+        result = _diagnosed(job, judge, state, ending)
     if result.verdict != "trust":
         warnings.warn(f"{result} See diagnostics.", ConvergenceWarning, stacklevel=_outside())
     trace = state.trace
@@ -162,7 +180,9 @@ def _first(state: State, limit: int) -> State:
     return replace(state, iteration=min(state.iteration, limit), trace=state.trace.first(limit))
 
 
-def _next(job: Job, state: State, max_seconds: float | int | None, pool: Workers) -> tuple[Job, State]:
+def _next(
+    job: Job, state: State, max_seconds: float | int | None, begin: Begin, pool: Workers
+) -> tuple[Job, State]:
     late = max_seconds is not None and state.seconds > max_seconds
     if state.phase == "warm-up" and late:
         return job, after_warm_up(job, state)
@@ -180,7 +200,7 @@ def _next(job: Job, state: State, max_seconds: float | int | None, pool: Workers
 
 
 def _ending(
-    monitor: stopping.ConvergenceMonitor,
+    monitor: Monitor,
     state: State,
     draws: int | None,
     max_draws: int,
@@ -212,7 +232,7 @@ def _chains_disagree(state: State) -> bool:
     return len(disputed(state.trace.main_mean, state.trace.main_sd)) > 0
 
 
-def _diagnosed(job: Job, monitor: stopping.ConvergenceMonitor, state: State, ending: Ending) -> Diagnostics:
+def _diagnosed(job: Job, monitor: Monitor, state: State, ending: Ending) -> Diagnostics:
     return diagnose(
         state.trace,
         monitor.table(state.trace),
@@ -228,13 +248,16 @@ def _diagnosed(job: Job, monitor: stopping.ConvergenceMonitor, state: State, end
     )
 
 
-def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: int) -> None:
+def _tell(
+    report: Report, job: Job, state: State, draws: int | None, max_draws: int, forecast: Forecast
+) -> None:
     if report is silent:
         return
     if state.phase == "warm-up":
         report(Stage("warm-up", state.iteration / max(job.warmup_length(state.attempt), 1)))
         return
     if not len(state.trace):
+        forecast.seconds_left(0, state.seconds, 0.0)
         return
     quick = stopping.scales(state.trace)
     ess = float(min(quick["ess_bulk"].min(), quick["ess_tail"].min()))
@@ -249,7 +272,7 @@ def _tell(report: Report, job: Job, state: State, draws: int | None, max_draws: 
             float(quick["r_hat"].max()),
             ess,
             int(state.trace.statistics["divergent"].sum()),
-            state.seconds * (1 - done) / done if done > 0.05 else None,
+            forecast.seconds_left(state.iteration, state.seconds, ess),
         )
     )
 

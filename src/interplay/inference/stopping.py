@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,16 @@ Series = Float[np.ndarray, "c i"]
 
 Assessment = tuple[float, float, float]
 """R-hat, bulk and tail effective sample size."""
+
+
+class Monitor(Protocol):
+    """Decides when the draws of a run have converged."""
+
+    def converged(self, trace: Trace) -> bool:
+        """Whether every quantity has converged."""
+
+    def table(self, trace: Trace) -> pd.DataFrame:
+        """One row for each quantity watched: `quantity r_hat ess_bulk ess_tail`."""
 
 
 class ConvergenceMonitor:

@@ -51,6 +51,8 @@ def _facts(fit: Fit) -> dict[str, str]:
         facts["left out"] = f"{quoted(fit.design.left_out)}, as they are constant"
     facts["draws"] = f"{draws.chains} chains × {draws.length} in {diagnostics.seconds:.3g} s, seed {seed}"
     facts["convergence"] = _convergence(diagnostics)
+    if diagnostics.verdict != "trust" and diagnostics.limit:
+        facts["limited by"] = diagnostics.limit
     return facts
 
 
