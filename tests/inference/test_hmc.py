@@ -183,7 +183,9 @@ def test_coordinates_of_variables(posterior: Posterior) -> None:
 
 def test_what_is_recorded_is_the_conditional_posterior(posterior: Posterior) -> None:
     positions = np.random.default_rng(2).normal(size=(SPARSE + 1, posterior.dimension))
-    recorded = record(posterior, as_arrays(mains(posterior.design)), positions)
+    state = ChainState(positions[-1], posterior.log_density(positions[-1]))
+    stretch = Stretch(state, positions, np.zeros(len(positions)), {}, {})
+    recorded = record(posterior, as_arrays(mains(posterior.design)), stretch)
     assert recorded.main_mean.shape == (SPARSE + 1, 6)
     assert recorded.main_sd.shape == (2, 6)
     for draw, x in enumerate(positions):

@@ -160,7 +160,7 @@ def _seconds_of_iteration(job: Job, processes: int) -> float:
             first=0,
             iterations=count,
         )
-        record(job.posterior, job.mains, stretch.positions)
+        record(job.posterior, job.mains, stretch)
         return time.thread_time() - began
 
     with workers() as pool:
