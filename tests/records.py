@@ -1,10 +1,12 @@
 """Records made by hand, for what is shown of them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from experiments import score
 from experiments.methods import SKIM
+from experiments.stopping_rules import RULES
 from experiments.task import Record, Task
 
 PROVENANCE = {"versions": {}, "source": "0" * 12, "date": "2026-01-01", "processor": "a processor"}
@@ -84,6 +86,10 @@ def likely(task: Task, random: np.random.Generator) -> Record:
     if task.experiment == "figure2a":
         values = {"r_hat": random.uniform(1.0, 1.2), "r_hat_pairs": 1.3}
         return Record(task, "done", "", 2, cost, values, PROVENANCE)
+    if task.experiment == "stopping":
+        return Record(task, "done", "", 2, cost, _stops(task, random), PROVENANCE)
+    if task.experiment == "mixing" and task.method == SKIM:
+        return Record(task, "done", "", 2, cost, _moments(random), PROVENANCE)
     true = [name for name in TRUE if random.random() < 0.8]
     if task.method == SKIM:
         made = fit(task, true, ["x9"] * int(random.random() < 0.2), errors=tuple(random.uniform(0.01, 3, 2)))
@@ -91,3 +97,29 @@ def likely(task: Task, random: np.random.Generator) -> Record:
         false = [f"x{k}:x{k + 1}" for k in range(9, 9 + random.integers(60))]
         made = peer(task, true, [*false, "x7"], errors=tuple(random.uniform(0.1, 9, 2)))
     return Record(task, "done", "", 2, cost, made.values, PROVENANCE)
+
+
+def _moments(random: np.random.Generator) -> dict[str, Any]:
+    """When rules held in a run of which one in four never came to trust."""
+    worst = {"r_hat": 1.008, "ess": 420.0, "r_hat_of": "eta1", "ess_of": "effect[x3]", "chains": 4}
+    moments = {
+        rule: {"seconds": float(random.uniform(1.0, 90.0)), "draws": 500} | worst
+        for rule in ("together", "verdict", "trust")
+    }
+    rates = [("x1", 0.001), ("x2", float(random.uniform(0.03, 0.07)))]
+    chosen = [{"term": name, "lfsr": q, "selected": q <= 0.05, "error": 0.01} for name, q in rates]
+    sampler = {"verdict": "trust", "r_hat": 1.008, "draws": 500}
+    never = {"trust": None} if random.random() < 0.25 else {}
+    values = {"rows": 100, "columns": 20, "limit": worst, "selected": chosen, "sampler": sampler}
+    return {**moments, **values, **never}
+
+
+def _stops(task: Task, random: np.random.Generator) -> dict[str, Any]:
+    """Where rules stopped a fit, which is good without a defect."""
+    if task.method.startswith("power"):
+        options = {name: task.options[name] for name in ("defect", "amount")}
+        return {"state": "power", "passed": {rule: int(random.integers(9)) for rule in RULES}} | options
+    state = "bad" if task.options else "good"
+    stops = {rule: None if state == "bad" else int(random.integers(300, 900)) for rule in RULES}
+    errors = {rule: stop and 0.05 for rule, stop in stops.items()}
+    return {"state": state, "stops": stops, "errors": errors, "draws": 1000}

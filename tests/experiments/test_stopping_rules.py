@@ -5,7 +5,7 @@ import pytest
 from experiments import stored
 from experiments.stopping import RULES, STOPPING, TODAY, bad, good, tasks
 from experiments.stopping_rules import Stored, agree, at_most, checks, replay
-from experiments.stored import DEFECTS, exchange, replayed
+from experiments.stored import DEFECTS, exchange, passing, replayed
 from experiments.task import Record
 
 
@@ -76,8 +76,17 @@ def test_draws_are_kept_and_judged(tmp_path: object, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(stored, "_simulated", None)
     again, _ = replayed(records[0].task.data, 1)
     assert again == records[0].values
-    rules, kinds = STOPPING.tables(records)
-    assert [row[0] for row in rules.rows] == [row[0] for row in kinds.rows] == list(RULES)
+    assert all([row[0] for row in table.rows] == list(RULES) for table in STOPPING.tables(records))
+
+
+def test_small_defects_pass_more_often_than_large_ones() -> None:
+    data = {"kind": "series", "draws": 400, "q": 6, "phi": 0.3, "even": True, "seed": 0}
+    small, large = (
+        passing(data, 1, defect="shift", amount=amount, repeats=4, span=300)[0]["passed"]
+        for amount in (0.1, 1.0)
+    )
+    assert small["no R-hat"] > 0
+    assert set(large.values()) == {0}
 
 
 def test_there_are_enough_fits() -> None:

@@ -52,12 +52,9 @@ def test_what_the_rule_looks_at(small: Design) -> None:
     assert {series.shape for series in found.values()} == {(4, 300)}
 
 
-def test_means_are_those_given_the_draws_of_their_chain(
-    small: Design, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trust, "MOST_DRAWS", 40)
+def test_means_are_those_given_the_draws_of_their_chain(small: Design) -> None:
     arrays = made_up(30)
-    found = trust.conditional_means(small, SKIM(), Gaussian(), draws(arrays), mains(small))
+    found = trust.conditional_means(small, SKIM(), Gaussian(), draws(arrays), mains(small), most=40)
     kept = np.unique(np.linspace(0, 29, 10).astype(int))
     one = {name: values[2:3, kept[3:4]] for name, values in arrays.items()}
     alone = trust.conditional_means(small, SKIM(), Gaussian(), draws(one), mains(small))
