@@ -59,21 +59,30 @@ class ShareLaw:
     log_ratio: float
     has_square: bool
 
-    def forms(self, share: Float[np.ndarray, " t"]) -> Float[np.ndarray, "6 t"]:
-        """K of zz, zh, zq, hh, hq and qq at some shares."""
-        return self._forms(share, 1.0 + np.multiply.outer(self.eigenvalues, share))
-
     def log_likelihood(self, half_odds: Float[np.ndarray, " t"]) -> Float[np.ndarray, " t"]:
         """Log p(z | s) at some w."""
         share = 1.0 / (1.0 + np.exp(-2.0 * half_odds))
-        root = np.sqrt(share)
         growth = 1.0 + np.multiply.outer(self.eigenvalues, share)
         zz, zh, zq, hh, hq, qq = self._forms(share, growth)
+        root = np.sqrt(share)
         value = root * zh - 0.5 * (zz + share * hh + np.log(growth).sum(axis=0))
         if self.has_square:
             b, squared = zq - root * hq, share * share
             of_square = 1.0 + squared * qq
             value += 0.5 * (squared * b * b / of_square - np.log(of_square))
+        return value
+
+    def at(self, half_odds: float) -> float:
+        """Log p(z | s) at one w."""
+        share = 1.0 / (1.0 + math.exp(-2.0 * half_odds))
+        growth = 1.0 + share * self.eigenvalues
+        zz, zh, zq, hh, hq, qq = self._forms_at(share, growth)
+        root = math.sqrt(share)
+        value = root * zh - 0.5 * (zz + share * hh + float(np.log(growth).sum()))
+        if self.has_square:
+            b, squared = zq - root * hq, share * share
+            of_square = 1.0 + squared * qq
+            value += 0.5 * (squared * b * b / of_square - math.log(of_square))
         return value
 
     def draw(self, old: float, random: np.random.Generator) -> tuple[float, float]:
@@ -103,7 +112,7 @@ class ShareLaw:
         new = self._within(cell, low, width, other)
         if not math.isfinite(new):
             return old, 0.0
-        log_accept = float(self.log_likelihood(np.array([new]))[0]) - float(values[-1])
+        log_accept = self.at(new) - float(values[-1])
         for w, sign, its_prior in ((new, -1.0, None), (old, 1.0, float(prior[-1]))):
             # Log density of the table, over the prior's.
             if w < low:
@@ -124,7 +133,7 @@ class ShareLaw:
         share = 1.0 / (1.0 + math.exp(-2.0 * half_odds))
         root = math.sqrt(share)
         spread = 1.0 + share * self.eigenvalues
-        _, _, zq, _, hq, qq = self._forms(np.array([share]), spread[:, None])[:, 0].tolist()
+        _, _, zq, _, hq, qq = self._forms_at(share, spread)
         growth = 1.0 + share * share * qq
         zeta = share * (zq - root * hq) / growth + random.standard_normal() / math.sqrt(growth)
         z, h, q = self.projections
@@ -137,6 +146,9 @@ class ShareLaw:
     ) -> Float[np.ndarray, "6 t"]:
         upper = self.products.ravel()[UPPER][:, None]
         return upper - (self._both @ (1.0 / growth)) * share
+
+    def _forms_at(self, share: float, growth: Float[np.ndarray, " f"]) -> list[float]:
+        return (self.products.ravel()[UPPER] - share * (self._both @ (1.0 / growth))).tolist()
 
     @cached_property
     def _both(self) -> Float[np.ndarray, "6 f"]:

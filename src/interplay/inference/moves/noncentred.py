@@ -168,4 +168,4 @@ def _directions(ratio_gradient: Float[np.ndarray, " g"]) -> Float[np.ndarray, "m
     size = ratio_gradient.size + 1
     together = np.zeros((1, size))
     together[0, [0, 1 + int(np.argmax(ratio_gradient))]] = 1.0
-    return np.concatenate([np.eye(size), together, np.eye(size)])
+    return np.concatenate([np.eye(size), together])
