@@ -16,12 +16,12 @@ from interplay.model.posterior import Posterior
 class CollapsedDraw(Move):
     """Draw the local scale of each variable together with all coefficients of its features.
 
-    For variable i, let o be the features without i that have S φᵀWφ/v > 2.5, which does not depend on i's scale.
-    With the coefficients of o and of i's features integrated out (a partially collapsed Gibbs sampler: van Dyk
-    and Park 2008), the likelihood of i's scale is a sum over the eigenvalues of a small matrix, `ShareLaw`; the
-    scale is proposed from a table and accepted exactly, and the coefficients are drawn given it. Features of i
-    that are faint even at the largest weight keep their standardised coefficients. Rivals for the same signal
-    come and go together, as none of them is held.
+    For variable i, let o be the features without i that have S φᵀWφ/v > 2.5, which does not depend on the
+    scale of i. With the coefficients of o and of i's features integrated out (a partially collapsed Gibbs
+    sampler, van Dyk and Park 2008), the likelihood of that scale is a sum over the eigenvalues of a small
+    matrix, `ShareLaw`. The scale is proposed from a table and accepted exactly, and the coefficients follow.
+    Features of i that are faint even at the largest weight keep their standardised coefficients.
+    Rivals for the same signal come and go together, as none of them is held.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The law of one variable's share of the largest weight, with the coefficients of its features integrated out."""
+"""The law of one variable's share of the largest weight, with its coefficients integrated out."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SMALL = 0.02
 @final
 @dataclass(frozen=True, eq=False)
 class ShareLaw:
-    """The density of w given everything but the coefficients that are integrated out, with s = 1/(1 + e^{−2w}).
+    """The density of w given all but the coefficients that are integrated out, with s = 1/(1 + e^{−2w}).
 
     The response is z = √s Σ_f β_f φ_f + √s φ_h + s ζ φ_q + rest, β and ζ standard normal, in which φ_h is the
     sum of features that keep their standardised coefficients, and φ_q the square. With H the precision of the
@@ -36,7 +36,9 @@ class ShareLaw:
 
         K_ab = aᵀHb − s Σ_f (φ_fᵀHa)(φ_fᵀHb) / (1 + s e_f),    b = K_zq − √s K_hq
 
-    Then log p(z | s) = √s K_zh − ½ (K_zz + s K_hh) − ½ Σ_f log(1 + s e_f) + ½ [s² b²/(1 + s² K_qq) − log(1 + s² K_qq)],
+        log p(z | s) = √s K_zh − ½ (K_zz + s K_hh) − ½ Σ_f log(1 + s e_f)
+                       + ½ [s² b² / (1 + s² K_qq) − log(1 + s² K_qq)]
+
     and w has the prior of log λ + log ratio.
 
     Parameters
@@ -121,7 +123,7 @@ class ShareLaw:
                 log_accept += sign * float(values[-2])
             else:
                 place = min(int((w - low) / width), CELLS - 1) + 1
-                at = float(log_prior_of_odds(np.float64(w), ratio)) if its_prior is None else its_prior
+                at = float(log_prior_of_odds(np.array(w), ratio)) if its_prior is None else its_prior
                 log_accept += sign * (float(log_mass[place]) - math.log(width) - at)
         rate = math.exp(min(log_accept, 0.0)) if math.isfinite(log_accept) else 0.0
         return (new, rate) if third < rate else (old, rate)

@@ -34,7 +34,7 @@ GLOBAL_SCALE = 0.2
 """First guess of the conditional standard deviation of a global coordinate."""
 
 LARGEST_FORCE = 60.0
-"""Components of a force are cut here, in units of the guess, so that a start far out does not decide the metric."""
+"""Components of a force are cut here, in units of the guess: a start far out must not decide the metric."""
 
 FORGET = (10, 20, 50)
 """Iterations of warm-up after which the forces so far count for a fifth: chains were on their way then."""
@@ -49,7 +49,7 @@ DIVERGENT = 1000.0
 @final
 @dataclass(frozen=True)
 class InterwovenScales(Move):
-    """Move all scales given the coefficients by HMC, and weak scales together with their coefficients, in turn.
+    """Move all scales given the coefficients by HMC, and weak scales with their coefficients, in turn.
 
     Yu and Meng (2011), To center or not to center: strong effects determine their scales at given
     coefficients, weak ones at given standardised coefficients. The first costs O(D) a gradient whatever the
@@ -208,7 +208,7 @@ def _walk(
 
 
 def _faint(posterior: Posterior, positions: Float[np.ndarray, "s D"]) -> dict[str, np.ndarray]:
-    """Features, and variables by their main effects, with a small signal-to-noise ratio on average over positions."""
+    """Features, and variables by their main effects, with a small average signal-to-noise ratio."""
     total, thinned = np.zeros(1), positions[:: max(len(positions) // MOST_POSITIONS, 1)]
     for x in thinned:
         explicit = Explicit.at(posterior, x)

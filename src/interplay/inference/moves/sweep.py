@@ -202,7 +202,7 @@ class Sweep:
     def rescale(self, variable: int, half_odds: float) -> None:
         """Set the scale of a variable."""
         features = self.explicit.incidence.blocks[variable]
-        change = float(log_share(np.float64(half_odds)) - log_share(self.half_odds[variable]))
+        change = float(log_share(np.array(half_odds)) - log_share(self.half_odds[variable : variable + 1])[0])
         self.half_odds[variable] = half_odds
         self.log_variances[features] += change
         if self.explicit.incidence.has_square[variable]:
