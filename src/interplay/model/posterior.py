@@ -187,7 +187,7 @@ class Posterior:
             return self.family.log_prior(u)[0] + self.prior.log_density(t, self._scale(u)).value
 
     def log_prior_and_factor(self, u: Vector, t: Vector) -> tuple[float, Vector]:
-        """Log prior density with what the likelihood has beside that of the working response, and its gradient.
+        """Log prior density with the factor of the likelihood beside the working response, and the gradient.
 
         Parameters
         ----------

@@ -39,11 +39,9 @@ ANSWERS, NUMBERS = 1000, 5_000_000
 the memory where there are more than 5000 columns, down to a hundred draws. Each draw is a whole Gaussian, not
 a point."""
 
-
 FACTORS = 5e11
-"""Most draws times the cube of the number of features in feature space, down to a hundred draws: a minute or
-so
-for a question about all effects, where each draw takes a factor of all features."""
+"""Most draws times the cube of the number of features in feature space, down to a hundred draws: about a
+minute for a question about all effects, where each draw takes a factor of all features."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

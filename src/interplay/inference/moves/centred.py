@@ -57,11 +57,12 @@ class ByVariable:
 @final
 @dataclass(frozen=True, eq=False)
 class CentredTarget:
-    """Log density of the family's parameters, the global coordinates and w, given the coefficients:
+    """Log density of the family's parameters, the global coordinates and w, given the coefficients.
 
-    log p(x) − ½ Σ_f [log S_f + θ_f²/S_f] − ½ (n log v + |z − Φθ|²_W / v),    log S_f = multiplier + Σ log s_i.
+        log p(x) − ½ Σ_f [log S_f + θ_f²/S_f] − ½ (n log v + |z − Φθ|²_W / v)
 
-    In w = log λ + log ratio, the log odds of the shares, the global scale moves against its prior alone.
+    with log S_f a multiplier plus Σ log s_i. In w = log λ + log ratio, the log odds of the shares, the global
+    scale moves against its prior alone.
 
     Parameters
     ----------

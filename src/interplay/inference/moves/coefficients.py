@@ -1,4 +1,4 @@
-"""Draws of the coefficients given the scales: active ones from their normal law, negligible ones by a slice."""
+"""Draws of the coefficients given the scales: active ones from their law, negligible ones by a slice."""
 
 import math
 from dataclasses import dataclass

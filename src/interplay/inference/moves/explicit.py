@@ -87,9 +87,9 @@ def with_coefficients(
     theta: Float[np.ndarray, " D"],
     score: Float[np.ndarray, " D"],
 ) -> ChainState:
-    """The state with other coefficients, and the joint log density of scales and coefficients,
+    """The state with other coefficients, and the joint log density of scales and coefficients.
 
-    log p(x) + Σ_f log N(θ_f | 0, S_f) + log N(z | Φθ, v W⁻¹).
+    log p(x) + Σ_f log N(θ_f | 0, S_f) + log N(z | Φθ, v W⁻¹)
     """
     x, coefficients = state.position, explicit.coefficients
     statistics, log_variances = coefficients.statistics, explicit.log_variances

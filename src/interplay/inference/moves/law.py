@@ -1,4 +1,4 @@
-"""The law of one variable's share of the largest weight, with the coefficients of its features integrated out."""
+"""The law of one variable's share of the largest weight, with its coefficients integrated out."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SMALL = 0.02
 @final
 @dataclass(frozen=True, eq=False)
 class ShareLaw:
-    """The density of w given everything but the coefficients that are integrated out, with s = 1/(1 + e^{−2w}).
+    """The density of w given all but the coefficients that are integrated out, with s = 1/(1 + e^{−2w}).
 
     The response is z = √s Σ_f β_f φ_f + √s φ_h + s ζ φ_q + rest, β and ζ standard normal, in which φ_h is the
     sum of features that keep their standardised coefficients, and φ_q the square. With H the precision of the
@@ -36,7 +36,9 @@ class ShareLaw:
 
         K_ab = aᵀHb − s Σ_f (φ_fᵀHa)(φ_fᵀHb) / (1 + s e_f),    b = K_zq − √s K_hq
 
-    Then log p(z | s) = √s K_zh − ½ (K_zz + s K_hh) − ½ Σ_f log(1 + s e_f) + ½ [s² b²/(1 + s² K_qq) − log(1 + s² K_qq)],
+        log p(z | s) = √s K_zh − ½ (K_zz + s K_hh) − ½ Σ_f log(1 + s e_f)
+                       + ½ [s² b² / (1 + s² K_qq) − log(1 + s² K_qq)]
+
     and w has the prior of log λ + log ratio.
 
     Parameters
@@ -59,21 +61,30 @@ class ShareLaw:
     log_ratio: float
     has_square: bool
 
-    def forms(self, share: Float[np.ndarray, " t"]) -> Float[np.ndarray, "6 t"]:
-        """K of zz, zh, zq, hh, hq and qq at some shares."""
-        return self._forms(share, 1.0 + np.multiply.outer(self.eigenvalues, share))
-
     def log_likelihood(self, half_odds: Float[np.ndarray, " t"]) -> Float[np.ndarray, " t"]:
         """Log p(z | s) at some w."""
         share = 1.0 / (1.0 + np.exp(-2.0 * half_odds))
-        root = np.sqrt(share)
         growth = 1.0 + np.multiply.outer(self.eigenvalues, share)
         zz, zh, zq, hh, hq, qq = self._forms(share, growth)
+        root = np.sqrt(share)
         value = root * zh - 0.5 * (zz + share * hh + np.log(growth).sum(axis=0))
         if self.has_square:
             b, squared = zq - root * hq, share * share
             of_square = 1.0 + squared * qq
             value += 0.5 * (squared * b * b / of_square - np.log(of_square))
+        return value
+
+    def at(self, half_odds: float) -> float:
+        """Log p(z | s) at one w."""
+        share = 1.0 / (1.0 + math.exp(-2.0 * half_odds))
+        growth = 1.0 + share * self.eigenvalues
+        zz, zh, zq, hh, hq, qq = self._forms_at(share, growth)
+        root = math.sqrt(share)
+        value = root * zh - 0.5 * (zz + share * hh + float(np.log(growth).sum()))
+        if self.has_square:
+            b, squared = zq - root * hq, share * share
+            of_square = 1.0 + squared * qq
+            value += 0.5 * (squared * b * b / of_square - math.log(of_square))
         return value
 
     def draw(self, old: float, random: np.random.Generator) -> tuple[float, float]:
@@ -103,7 +114,7 @@ class ShareLaw:
         new = self._within(cell, low, width, other)
         if not math.isfinite(new):
             return old, 0.0
-        log_accept = float(self.log_likelihood(np.array([new]))[0]) - float(values[-1])
+        log_accept = self.at(new) - float(values[-1])
         for w, sign, its_prior in ((new, -1.0, None), (old, 1.0, float(prior[-1]))):
             # Log density of the table, over the prior's.
             if w < low:
@@ -112,7 +123,7 @@ class ShareLaw:
                 log_accept += sign * float(values[-2])
             else:
                 place = min(int((w - low) / width), CELLS - 1) + 1
-                at = float(log_prior_of_odds(np.float64(w), ratio)) if its_prior is None else its_prior
+                at = float(log_prior_of_odds(np.array(w), ratio)) if its_prior is None else its_prior
                 log_accept += sign * (float(log_mass[place]) - math.log(width) - at)
         rate = math.exp(min(log_accept, 0.0)) if math.isfinite(log_accept) else 0.0
         return (new, rate) if third < rate else (old, rate)
@@ -124,7 +135,7 @@ class ShareLaw:
         share = 1.0 / (1.0 + math.exp(-2.0 * half_odds))
         root = math.sqrt(share)
         spread = 1.0 + share * self.eigenvalues
-        _, _, zq, _, hq, qq = self._forms(np.array([share]), spread[:, None])[:, 0].tolist()
+        _, _, zq, _, hq, qq = self._forms_at(share, spread)
         growth = 1.0 + share * share * qq
         zeta = share * (zq - root * hq) / growth + random.standard_normal() / math.sqrt(growth)
         z, h, q = self.projections
@@ -137,6 +148,9 @@ class ShareLaw:
     ) -> Float[np.ndarray, "6 t"]:
         upper = self.products.ravel()[UPPER][:, None]
         return upper - (self._both @ (1.0 / growth)) * share
+
+    def _forms_at(self, share: float, growth: Float[np.ndarray, " f"]) -> list[float]:
+        return (self.products.ravel()[UPPER] - share * (self._both @ (1.0 / growth))).tolist()
 
     @cached_property
     def _both(self) -> Float[np.ndarray, "6 f"]:

@@ -1,6 +1,5 @@
 """Scales of weak variables moved together with their coefficients, at standardised coefficients held."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -100,9 +99,9 @@ def move_weak(
 ) -> Moved:
     """Gibbs steps on random lattices along the directions of a group that scales weak variables.
 
-    A point is drawn by its density from a lattice through the current one, which stands at a random place of it;
-    the lattice is as probable from any of its points, so that this leaves the density as it is. Liu and Sabatti
-    (2000), Generalised Gibbs sampler, for moves along a group.
+    A point is drawn by its density from a lattice through the current one, which stands at a random place of
+    it. The lattice is as probable from any of its points, so that this leaves the density as it is. Liu and
+    Sabatti (2000), Generalised Gibbs sampler, for moves along a group.
 
     Parameters
     ----------
@@ -164,8 +163,8 @@ def move_weak(
 
 
 def _directions(ratio_gradient: Float[np.ndarray, " g"]) -> Float[np.ndarray, "m h"]:
-    """Log a alone, each global coordinate alone, and log a with the global scale, which holds λ of weak variables."""
+    """Log a, each global coordinate, and log a with the global scale, which holds λ of weak variables."""
     size = ratio_gradient.size + 1
     together = np.zeros((1, size))
     together[0, [0, 1 + int(np.argmax(ratio_gradient))]] = 1.0
-    return np.concatenate([np.eye(size), together, np.eye(size)])
+    return np.concatenate([np.eye(size), together])

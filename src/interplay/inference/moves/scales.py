@@ -33,11 +33,11 @@ GUESSED = 20.0
 GLOBAL_SCALE = 0.2
 """First guess of the conditional standard deviation of a global coordinate."""
 
-LARGEST_FORCE = 60.0
-"""Components of a force are cut here, in units of the guess, so that a start far out does not decide the metric."""
+LARGEST_FORCE = 20.0
+"""Components of a force are cut here, in units of the guess: a start far out must not decide the metric."""
 
-FORGET = (10, 20, 50)
-"""Iterations of warm-up after which the forces so far count for a fifth: chains were on their way then."""
+FORGET = (10, 25, 50)
+"""Iterations of warm-up after which the forces so far are forgotten: chains were on their way then."""
 
 SETTLE = 25
 """Last iterations of warm-up, in which the step size settles, and the metric is not learned."""
@@ -49,7 +49,7 @@ DIVERGENT = 1000.0
 @final
 @dataclass(frozen=True)
 class InterwovenScales(Move):
-    """Move all scales given the coefficients by HMC, and weak scales together with their coefficients, in turn.
+    """Move all scales given the coefficients by HMC, and weak scales with their coefficients, in turn.
 
     Yu and Meng (2011), To center or not to center: strong effects determine their scales at given
     coefficients, weak ones at given standardised coefficients. The first costs O(D) a gradient whatever the
@@ -146,7 +146,7 @@ class InterwovenScales(Move):
         settling = np.append(tuning["log_steps"], log_step) if remaining < SETTLE else np.zeros(0)
         changed: dict[str, np.ndarray] = {"log_step": np.array(log_step), "log_steps": settling}
         if remaining >= SETTLE:
-            keep = 0.2 if done in FORGET else 1.0
+            keep = 0.0 if done in FORGET else 1.0
             forces = np.concatenate([lesson["forces"] for lesson in warm_up.lessons])
             limit = LARGEST_FORCE / tuning["guess"]
             forces = np.clip(forces, -limit, limit)
@@ -208,7 +208,7 @@ def _walk(
 
 
 def _faint(posterior: Posterior, positions: Float[np.ndarray, "s D"]) -> dict[str, np.ndarray]:
-    """Features, and variables by their main effects, with a small signal-to-noise ratio on average over positions."""
+    """Features, and variables by their main effects, with a small average signal-to-noise ratio."""
     total, thinned = np.zeros(1), positions[:: max(len(positions) // MOST_POSITIONS, 1)]
     for x in thinned:
         explicit = Explicit.at(posterior, x)

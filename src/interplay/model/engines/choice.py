@@ -45,11 +45,12 @@ def _prefers_features(design: Design, prior: Prior) -> bool:
         feature space    p (a³/3 + a² p + 9 p³) + 4 D² flops, whatever the number of rows n; n D² once
         kernel space     some ten times n³ + 2 n² d, whatever D
 
-    if the prior has local scales, and for trajectories alone D³ against n³ + 2 n² d. Active features are a few
-    hundred, so that feature space pays from some 1,500 rows on as long as ΦᵀWΦ is small, and below where D < n.
+    if the prior has local scales, and for trajectories alone D³ against n³ + 2 n² d. Active features are a
+    few hundred, so that feature space pays from some 1,500 rows on as long as ΦᵀWΦ is small, and below that
+    where D < n.
     """
     D = dimension(design, prior.degree, quadratic=prior.quadratic)
     n, d = design.X.shape
     if prior.has_local_scales and n > MOST_KERNEL_ROWS and D <= MOST_FEATURES:
         return True
-    return n > D and D**3 < n**3 + 2.0 * n**2 * d * (prior.degree - 1)
+    return n > D and n**3 + 2.0 * n**2 * d * (prior.degree - 1) > D**3

@@ -36,7 +36,8 @@ class Incidence:
     places
         Variables of each feature, padded with p; a square has its variable twice, (D, q).
     kind
-        0 for the intercept, the number of variables for products, one more than the largest for squares, (D,).
+        0 for the intercept, the number of variables for products, and one more than the largest for
+        squares, (D,).
     p, degree
         Number of variables, and of those in the largest product.
     """
@@ -83,7 +84,7 @@ class Incidence:
 
     @cached_property
     def blocks(self) -> tuple[Int[np.ndarray, " b"], ...]:
-        """The features of each variable but its square, the mains first, and then its square if it has one."""
+        """The features of each variable, the mains first, and its square last if it has one."""
         members: list[list[int]] = [[] for _ in range(self.p)]
         ordered = np.flatnonzero(~self.square).tolist() + np.flatnonzero(self.square).tolist()
         for feature in ordered:
