@@ -137,7 +137,7 @@ class Prior(ABC):
         """Log density of t, the Jacobian included, normalised."""
 
     def log_density_of_globals(self, t: Float[np.ndarray, "*s g"], scale: Scale) -> Float[np.ndarray, "*s"]:
-        """Log density of the global coordinates alone, where there are local scales; draws as leading axes."""
+        """Log density of the global coordinates alone, where there are local scales."""
         raise TypeError(f"{type(self).__name__} has no local scales.")
 
     @abstractmethod
