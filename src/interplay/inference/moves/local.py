@@ -216,7 +216,7 @@ class Tables:
 def background_weight(scales: LocalScales, gain: float) -> float:
     """About the mean over the prior of min(u, 1/gain): what a variable adds that the data say nothing of.
 
-    With t² for t²/(1 + t²), which is small there, with v₀ = 1 / (limit gain), at most a half, and T = √(v₀ / (1 − v₀)) / ratio, that is
+    With t² for t²/(1 + t²), v₀ = 1 / (limit gain), at most a half, and T = √(v₀ / (1 − v₀)) / ratio, that is
     limit [(2/π) ratio² (T − arctan T) + v₀ (1 − (2/π) arctan T)].
     """
     limit, ratio = math.exp(scales.log_limit), math.exp(scales.log_ratio)
