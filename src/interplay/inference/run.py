@@ -12,11 +12,22 @@ from interplay._support.parallel import Workers
 from interplay._support.streams import Streams
 from interplay.data.design import Design
 from interplay.inference.chain import Recorded, Stretch, advance, record
-from interplay.inference.moves import HMC, AddDeleteSwap, ChainState, Inactive, Lesson, Move, Rescale, Tuning, WarmUp
+from interplay.inference.moves import (
+    HMC,
+    AddDeleteSwap,
+    ChainState,
+    Inactive,
+    Lesson,
+    ModeJump,
+    Move,
+    Rescale,
+    Tuning,
+    WarmUp,
+)
 from interplay.inference.moves.add_delete_swap import Windows
 from interplay.inference.search.start import starts
 from interplay.inference.trace import Draw, Trace
-from interplay.model.engines.kernel_space import Precision
+from interplay.model.engines.kernel_space import KernelSpace, Precision
 from interplay.model.families.base import Family
 from interplay.model.posterior import Posterior
 from interplay.model.priors.base import Prior
@@ -25,11 +36,20 @@ from interplay.model.terms import Terms, as_arrays, mains
 Phase = Literal["start", "warm-up", "sampling"]
 PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
 
+ATTEMPTS = 2
+"""Attempts of a run, at most."""
+
 CHUNK = 25
 """Iterations after which draws are checked, and kept."""
 
 ADAPT_EVERY = 5
 """Iterations of warm-up between two lessons of the moves."""
+
+LONGER = 3
+"""Factor of the length of the search and of the warm-up in a second attempt."""
+
+RECENT = 200
+"""Iterations of sampling whose positions are kept, for the library of jumps that may become necessary."""
 
 SINGLE_FROM = 1000
 """Number of variables from which draws of what belongs to a variable are kept in single precision."""
@@ -43,6 +63,8 @@ class State:
     ----------
     attempt
         0, or 1 after the run was restarted with more effort.
+    libraries
+        How often a library of jumps between sets of variables was fitted; without one there are no jumps.
     phase, iteration
         Where the run is.
     chains
@@ -50,7 +72,7 @@ class State:
     tunings
         What each move has learned, by its name.
     history
-        Positions of the warm-up, (i, c, D).
+        Positions of the warm-up, or recent ones of sampling where jumps may become necessary, (i, c, D).
     trace
         What was kept of each draw.
     gradients
@@ -70,6 +92,7 @@ class State:
     tunings: Mapping[str, Tuning]
     history: Float[np.ndarray, "i c D"]
     trace: Trace = field(default_factory=Trace)
+    libraries: int = 0
     gradients: int = 0
     seconds: float = 0.0
     double_precision: bool = False
@@ -119,17 +142,23 @@ class Job:
         model = self.posterior
         return Job.of(model.design, model.prior, model.family, self.sampler, self.seed, double_precision=True)
 
-    def moves(self, attempt: int) -> tuple[Move, ...]:
-        """How chains move; a second attempt takes smaller steps."""
+    @property
+    def has_jumps(self) -> bool:
+        """Whether there can be jumps between sets: in kernel space, for priors with local scales."""
+        return self.posterior.prior.has_local_scales and isinstance(self.posterior.engine, KernelSpace)
+
+    def moves(self, attempt: int, *, jumps: bool = False) -> tuple[Move, ...]:
+        """How chains move, with jumps between sets or without; a second attempt takes smaller steps."""
         wanted = self.sampler.acceptance + attempt * (1.0 - self.sampler.acceptance) / 2.0
         hmc = replace(self.sampler, acceptance=wanted)
         if not self.posterior.prior.has_local_scales:
             return (hmc,)
-        return hmc, AddDeleteSwap(self._windows), Inactive(), Rescale()
+        local = (hmc, AddDeleteSwap(self._windows), Inactive(), Rescale())
+        return (*local, ModeJump()) if jumps else local
 
     def warmup_length(self, attempt: int) -> int:
         """Iterations of warm-up, in whole lessons; a second attempt takes three times as many."""
-        return -(-self.sampler.warmup * (1 + 2 * attempt) // ADAPT_EVERY) * ADAPT_EVERY
+        return -(-self.sampler.warmup * (1 + (LONGER - 1) * attempt) // ADAPT_EVERY) * ADAPT_EVERY
 
     @cached_property
     def streams(self) -> Streams:
@@ -150,9 +179,9 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
     """Find starts for the chains; a second attempt searches three times as long."""
 
     def stream(number: int) -> np.random.Generator:
-        return job.streams.at(_place(attempt, "start"), 0, number)
+        return job.streams.at(len(PHASES) * attempt + PHASES.index("start"), 0, number)
 
-    positions = starts(job.posterior, stream, job.sampler.chains, 1 + 2 * attempt, workers)
+    positions = starts(job.posterior, stream, job.sampler.chains, 1 + (LONGER - 1) * attempt, workers)
     return before_warm_up(job, attempt, positions)
 
 
@@ -188,6 +217,10 @@ def _sample(job: Job, state: State, workers: Workers) -> State:
         return record(job.posterior, job.mains, stretches[chain].positions)
 
     recorded = workers(of_chain, range(job.sampler.chains))
+    history = state.history
+    if job.has_jumps:
+        positions = np.stack([stretch.positions for stretch in stretches], axis=1)
+        history = np.concatenate([history, positions])[-RECENT:]
     wide = np.float32 if job.posterior.p >= SINGLE_FROM else np.float64
     names = recorded[0].hyperparameters
     hyperparameters = {name: np.stack([part.hyperparameters[name] for part in recorded]) for name in names}
@@ -205,6 +238,7 @@ def _sample(job: Job, state: State, workers: Workers) -> State:
         state,
         iteration=state.iteration + CHUNK,
         chains=tuple(stretch.state for stretch in stretches),
+        history=history,
         trace=state.trace.extended(draw),
         gradients=state.gradients + _gradients(draw.statistics),
     )
@@ -238,15 +272,17 @@ def _warm_up(job: Job, state: State, workers: Workers) -> State:
 
 
 def _advance(job: Job, state: State, iterations: int, workers: Workers) -> list[Stretch]:
+    moves = job.moves(state.attempt, jumps=state.libraries > 0)
+
     def of_chain(chain: int) -> Stretch:
         return advance(
             job.posterior,
-            job.moves(state.attempt),
+            moves,
             state.tunings,
             state.chains[chain],
             job.streams,
             chain=chain,
-            phase=_place(state.attempt, state.phase),
+            phase=place(state, state.phase),
             first=state.iteration,
             iterations=iterations,
         )
@@ -254,9 +290,9 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> list[
     return workers(of_chain, range(job.sampler.chains))
 
 
-def _place(attempt: int, phase: Phase) -> int:
-    """A number for each phase of each attempt."""
-    return len(PHASES) * attempt + PHASES.index(phase)
+def place(state: State, phase: Phase) -> int:
+    """Where random numbers are found: a number for each phase of each attempt, and of each library."""
+    return len(PHASES) * (state.attempt + ATTEMPTS * state.libraries) + PHASES.index(phase)
 
 
 def _statistics(stretches: list[Stretch]) -> dict[str, Float[np.ndarray, "c i"]]:

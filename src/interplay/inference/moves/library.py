@@ -59,17 +59,26 @@ class Library:
         return cls(np.zeros((0, 0), dtype=int), np.zeros((0, 0)), np.zeros((0, 0, 0)))
 
     @classmethod
-    def fitted(cls, posterior: Posterior, runs: Sequence[Float[np.ndarray, "i D"]]) -> "Library":
-        """The sets that the draws of some runs held, and the empty set."""
+    def fitted(
+        cls, posterior: Posterior, runs: Sequence[Float[np.ndarray, "i D"]], earlier: "Library | None" = None
+    ) -> "Library":
+        """The sets that the draws of some runs held, those of an earlier library, and the empty set."""
+        known = {} if earlier is None else earlier.distributions(posterior)
         active = [active_variables(posterior, run) for run in runs]
         holders: dict[tuple[int, ...], list[int]] = {}
         for number, flags in enumerate(active):
             holders.setdefault(held_set(flags), []).append(number)
         every = list(range(len(runs)))
         by_length = sorted(holders, key=lambda found: -sum(len(runs[number]) for number in holders[found]))
-        chosen = [*[found for found in by_length if found][: MOST_SETS - 1], ()]
+        candidates = [
+            found for found in [*by_length, *(found for found in known if found not in holders)] if found
+        ]
+        chosen = [*candidates[: MOST_SETS - 1], ()]
         fits = []
         for found in chosen:
+            if found in known and found not in holders:
+                fits.append(known[found])
+                continue
             # Where no run held the empty set, its global coordinates are as wide as those of all runs.
             numbers, columns = holders.get(found, every), list(found)
             positions = np.concatenate([runs[number] for number in numbers])
@@ -93,6 +102,15 @@ class Library:
     def __len__(self) -> int:
         """Number of sets."""
         return len(self.members)
+
+    def distributions(self, posterior: Posterior) -> dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]:
+        """Centre and root of each set's distribution, by its members."""
+        sets = [self.set_of(number, posterior.local.size) for number in range(len(self))]
+        sizes = [posterior.dimension - posterior.local.size + found.size for found in sets]
+        return {
+            tuple(found.tolist()): (self.centres[number, :size], self.roots[number, :size, :size])
+            for number, (found, size) in enumerate(zip(sets, sizes, strict=True))
+        }
 
     def set_of(self, number: int, count: int) -> Int[np.ndarray, " s"]:
         """The local coordinates of a set, of so many."""
