@@ -128,7 +128,7 @@ class Mixture:
         x[coordinates] = self.library.draw(number, coordinates.size, random)
         if self.library.log_density(number, x[coordinates]) == -math.inf:
             return None, -math.inf
-        rest = self._rest(number, x)
+        rest = self.rest(number, x)
         if rest is None:
             return None, -math.inf
         x[self.posterior.local[rest.variables]] = rest.draw(random)
@@ -153,7 +153,7 @@ class Mixture:
         value = self.library.log_density(number, x[self._coordinates(number)])
         if value == -math.inf:
             return value
-        rest = known[number] if number in known else self._rest(number, x)
+        rest = known[number] if number in known else self.rest(number, x)
         if rest is None:
             return -math.inf
         return value + rest.log_density(x[self.posterior.local[rest.variables]])
@@ -164,7 +164,7 @@ class Mixture:
         first = np.arange(self.posterior.dimension - local.size)
         return np.append(first, local[self.library.set_of(number, local.size)])
 
-    def _rest(self, number: int, x: Float[np.ndarray, " D"]) -> Rest | None:
+    def rest(self, number: int, x: Float[np.ndarray, " D"]) -> Rest | None:
         """The variables outside a set, by the global coordinates and the members alone."""
         posterior = self.posterior
         members = self.library.set_of(number, posterior.local.size)
