@@ -215,6 +215,7 @@ def always_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "TRIAL_R_HAT", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("always_wrong")
 def test_a_run_that_is_killed_after_every_step_goes_on_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
