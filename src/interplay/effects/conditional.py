@@ -101,7 +101,7 @@ class Conditional:
 
     def over_draws(self, answer: Callable[[ConditionalPosterior], Answer]) -> list[Answer | None]:
         """What a function gives for the posterior of each draw; None where that is not defined."""
-        wanted = not self._duals and not self.engine.enumerates_pairs
+        wanted = not self._duals and not self.engine.has_coefficients
 
         def one(s: int) -> tuple[Answer, np.ndarray | None] | None:
             posterior = self.posterior(s)

@@ -95,7 +95,7 @@ def strongest_pairs(
         raise ValueError(f"by={by!r}: expected one of {', '.join(map(repr, get_args(By)))}.")
     if size < 1:
         raise ValueError(f"size={size!r}: expected how many pairs are wanted, at least 1.")
-    if conditional.engine.enumerates_pairs:
+    if conditional.engine.has_coefficients:
         best = _exact(conditional, _all(design), size, by)
         return best.terms, best.mixture
     bounds = PairBounds(design.X, conditional)

@@ -23,7 +23,16 @@ FORMAT = 2
 BLAS_THREADS = 1
 """Threads of the linear algebra inside a chain: its results depend on them in their last digits."""
 
-PLACE = ("attempt", "phase", "iteration", "gradients", "seconds", "double_precision", "rounding")
+PLACE = (
+    "attempt",
+    "libraries",
+    "phase",
+    "iteration",
+    "gradients",
+    "seconds",
+    "double_precision",
+    "rounding",
+)
 """Fields of a state that are not arrays."""
 
 

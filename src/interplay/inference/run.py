@@ -26,11 +26,20 @@ from interplay.model.terms import Terms, as_arrays, mains
 Phase = Literal["start", "warm-up", "sampling"]
 PHASES: tuple[Phase, ...] = ("start", "warm-up", "sampling")
 
+ATTEMPTS = 2
+"""Attempts of a run, at most."""
+
 CHUNK = 25
 """Iterations after which draws are checked, and kept."""
 
 ADAPT_EVERY = 5
 """Iterations of warm-up between two lessons of the moves."""
+
+LONGER = 3
+"""Factor of the length of the search and of the warm-up in a second attempt."""
+
+RECENT = 200
+"""Iterations of sampling whose positions are kept, for the library of jumps that may become necessary."""
 
 SINGLE_FROM = 1000
 """Number of variables from which draws of what belongs to a variable are kept in single precision."""
@@ -44,6 +53,8 @@ class State:
     ----------
     attempt
         0, or 1 after the run was restarted with more effort.
+    libraries
+        How often a library of jumps between sets of variables was fitted; without one there are no jumps.
     phase, iteration
         Where the run is.
     chains
@@ -51,7 +62,7 @@ class State:
     tunings
         What each move has learned, by its name.
     history
-        Positions of the warm-up, (i, c, D).
+        Positions of the warm-up, or recent ones of sampling where jumps may become necessary, (i, c, D).
     trace
         What was kept of each draw.
     gradients
@@ -71,6 +82,7 @@ class State:
     tunings: Mapping[str, Tuning]
     history: Float[np.ndarray, "i c D"]
     trace: Trace = field(default_factory=Trace)
+    libraries: int = 0
     gradients: int = 0
     seconds: float = 0.0
     double_precision: bool = False
@@ -120,15 +132,20 @@ class Job:
         model = self.posterior
         return Job.of(model.design, model.prior, model.family, self.sampler, self.seed, double_precision=True)
 
-    def moves(self, attempt: int) -> tuple[Move, ...]:
-        """How chains move; a second attempt takes smaller steps."""
+    @property
+    def has_jumps(self) -> bool:
+        """Whether there can be jumps between sets: in kernel space, for priors with local scales."""
+        return self.posterior.prior.has_local_scales and not self.posterior.engine.has_coefficients
+
+    def moves(self, attempt: int, *, jumps: bool = False) -> tuple[Move, ...]:
+        """How chains move, with jumps between sets or without; a second attempt takes smaller steps."""
         wanted = self.sampler.acceptance + attempt * (1.0 - self.sampler.acceptance) / 2.0
         hmc = replace(self.sampler, acceptance=wanted)
-        return choose_moves(self.posterior, hmc, lambda: self._windows)
+        return choose_moves(self.posterior, hmc, lambda: self._windows, jumps=jumps)
 
     def warmup_length(self, attempt: int) -> int:
         """Iterations of warm-up, in whole lessons; a second attempt takes three times as many."""
-        return -(-self.sampler.warmup * (1 + 2 * attempt) // ADAPT_EVERY) * ADAPT_EVERY
+        return -(-self.sampler.warmup * (1 + (LONGER - 1) * attempt) // ADAPT_EVERY) * ADAPT_EVERY
 
     @cached_property
     def streams(self) -> Streams:
@@ -153,9 +170,9 @@ def begin(job: Job, attempt: int, workers: Workers) -> State:
     """Find starts for the chains; a second attempt searches three times as long."""
 
     def stream(number: int) -> np.random.Generator:
-        return job.streams.at(_place(attempt, "start"), 0, number)
+        return job.streams.at(_place(attempt, 0, "start"), 0, number)
 
-    positions = starts(job.posterior, stream, job.sampler.chains, 1 + 2 * attempt, workers)
+    positions = starts(job.posterior, stream, job.sampler.chains, 1 + (LONGER - 1) * attempt, workers)
     return before_warm_up(job, attempt, positions)
 
 
@@ -165,7 +182,8 @@ def before_warm_up(job: Job, attempt: int, positions: Float[np.ndarray, "c D"]) 
     for number, x in enumerate(positions):
         state = ChainState(x, job.posterior.log_density(x))
         for move in moves:
-            state = move.start(job.posterior, state, job.streams.at(_place(attempt, "start"), 1, number))
+            random = job.streams.at(_place(attempt, 0, "start"), 1, number)
+            state = move.start(job.posterior, state, random)
         chains.append(state)
     tunings = {move.name: move.begin(job.posterior, positions) for move in moves}
     return State(attempt, "warm-up", 0, tuple(chains), tunings, np.zeros((0, *positions.shape)))
@@ -196,6 +214,10 @@ def _sample(job: Job, state: State, workers: Workers) -> State:
         return record(job.posterior, job.mains, stretches[chain])
 
     recorded = workers(of_chain, range(job.sampler.chains))
+    history = state.history
+    if job.has_jumps:
+        positions = np.stack([stretch.positions for stretch in stretches], axis=1)
+        history = np.concatenate([history, positions])[-RECENT:]
     wide = np.float32 if job.posterior.p >= SINGLE_FROM else np.float64
     names = recorded[0].hyperparameters
     hyperparameters = {name: np.stack([part.hyperparameters[name] for part in recorded]) for name in names}
@@ -213,6 +235,7 @@ def _sample(job: Job, state: State, workers: Workers) -> State:
         state,
         iteration=state.iteration + CHUNK,
         chains=tuple(stretch.state for stretch in stretches),
+        history=history,
         trace=state.trace.extended(draw),
         gradients=state.gradients + _gradients(draw.statistics),
     )
@@ -246,15 +269,17 @@ def _warm_up(job: Job, state: State, workers: Workers) -> State:
 
 
 def _advance(job: Job, state: State, iterations: int, workers: Workers) -> list[Stretch]:
+    moves = job.moves(state.attempt, jumps=state.libraries > 0)
+
     def of_chain(chain: int) -> Stretch:
         return advance(
             job.posterior,
-            job.moves(state.attempt),
+            moves,
             state.tunings,
             state.chains[chain],
             job.streams,
             chain=chain,
-            phase=_place(state.attempt, state.phase),
+            phase=place(state, state.phase),
             first=state.iteration,
             iterations=iterations,
         )
@@ -262,9 +287,14 @@ def _advance(job: Job, state: State, iterations: int, workers: Workers) -> list[
     return workers(of_chain, range(job.sampler.chains))
 
 
-def _place(attempt: int, phase: Phase) -> int:
-    """A number for each phase of each attempt."""
-    return len(PHASES) * attempt + PHASES.index(phase)
+def place(state: State, phase: Phase) -> int:
+    """Where the random numbers of a phase are found."""
+    return _place(state.attempt, state.libraries, phase)
+
+
+def _place(attempt: int, libraries: int, phase: Phase) -> int:
+    """A number for each phase of each attempt, and of each library."""
+    return len(PHASES) * (attempt + ATTEMPTS * libraries) + PHASES.index(phase)
 
 
 def _statistics(stretches: list[Stretch]) -> dict[str, Float[np.ndarray, "c i"]]:

@@ -25,6 +25,7 @@ from interplay.inference.diagnostics import (
 from interplay.inference.draws import Draws
 from interplay.inference.moves.hmc import HMC
 from interplay.inference.progress import Forecast, Report, Stage, reporting, silent
+from interplay.inference.remedy import can_jump, with_jumps
 from interplay.inference.rounding import MOST_ROUNDING, rounding_error
 from interplay.inference.run import (
     CHUNK,
@@ -44,10 +45,13 @@ MAX_DRAWS = 8000
 """Draws of each chain after which sampling ends, converged or not."""
 
 TRIAL = 8 * CHUNK
-"""Draws of each chain after which a run that looks wrong is restarted, once."""
+"""Draws of each chain after which a run is looked at, and again after twice as many.
+
+A run that looks wrong then gets a remedy. After each remedy the first look comes twice as late.
+"""
 
 TRIAL_R_HAT = 1.1
-"""R-hat from which it looks wrong then."""
+"""R-hat of a scale from which a run looks wrong."""
 
 STEADY = 25
 """Iterations of warm-up after which the noise of the chains is not just where they passed by."""
@@ -55,6 +59,10 @@ STEADY = 25
 RESTARTED = (
     "The chains disagreed or diverged at first, so the run was restarted from other sets of variables,"
     " with a smaller step and a longer warm-up."
+)
+JUMPS_ADDED = (
+    "The chains were in different sets of variables, so jumps between these sets were added, and the draws"
+    " before them were left out."
 )
 IN_DOUBLE_PRECISION = "The noise is small beside the response, so the run was restarted in double precision."
 """What was changed on the way because something looked wrong."""
@@ -193,10 +201,29 @@ def _next(
         if moved > MOST_ROUNDING and state.iteration >= STEADY:
             state = after_warm_up(job, state)
         state = replace(state, rounding=moved)
-    if state.phase == "sampling" and state.attempt == 0 and state.iteration == TRIAL and _looks_wrong(state):
-        restarted = begin(job, 1, pool)
-        return job, replace(restarted, gradients=state.gradients, double_precision=state.double_precision)
+    if state.phase == "sampling" and not late and _is_due(state):
+        remedied = _remedied(job, state, begin, pool)
+        if remedied is not None:
+            return job, remedied
     return job, proceed(job, state, pool)
+
+
+def _is_due(state: State) -> bool:
+    """Whether a run is to be looked at: at TRIAL draws times a power of two, later after each remedy."""
+    looks, rest = divmod(state.iteration, TRIAL)
+    return rest == 0 and looks >= 2**state.libraries and looks.bit_count() == 1
+
+
+def _remedied(job: Job, state: State, begin: Begin, pool: Workers) -> State | None:
+    """The run with what may help it, or None where nothing looks wrong, or nothing is left to try."""
+    diverges = state.trace.statistics["divergent"].mean() > BAD_DIVERGENCES
+    disagrees = _chains_disagree(state) or stopping.scales(state.trace)["r_hat"].max() > TRIAL_R_HAT
+    if disagrees and (state.attempt or not diverges) and can_jump(job, state):
+        return with_jumps(job, state, pool)
+    if (disagrees or diverges) and state.attempt == state.libraries == 0 and state.iteration == TRIAL:
+        restarted = begin(job, 1, pool)
+        return replace(restarted, gradients=state.gradients, double_precision=state.double_precision)
+    return None
 
 
 def _ending(
@@ -222,12 +249,6 @@ def _ending(
     return None
 
 
-def _looks_wrong(state: State) -> bool:
-    quick = stopping.scales(state.trace)
-    many = state.trace.statistics["divergent"].mean() > BAD_DIVERGENCES
-    return bool(many or _chains_disagree(state) or quick["r_hat"].max() > TRIAL_R_HAT)
-
-
 def _chains_disagree(state: State) -> bool:
     return len(disputed(state.trace.main_mean, state.trace.main_sd)) > 0
 
@@ -241,6 +262,7 @@ def _diagnosed(job: Job, monitor: Monitor, state: State, ending: Ending) -> Diag
         remedies=(
             *([IN_DOUBLE_PRECISION] if state.double_precision else []),
             *([RESTARTED] if state.attempt else []),
+            *([JUMPS_ADDED] if state.libraries else []),
         ),
         rounding=state.rounding,
         gradients=state.gradients,

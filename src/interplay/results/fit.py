@@ -315,7 +315,7 @@ class Fit:
     def _parameters(self) -> dict[str, np.ndarray]:
         """The draws that answers use."""
         most = min(ANSWERS, max(100, NUMBERS // self.design.d))
-        if self._engine.enumerates_pairs:
+        if self._engine.has_coefficients:
             features = dimension(self.design, self.prior.degree, quadratic=self.prior.quadratic)
             most = min(most, max(100, int(FACTORS / features**3)))
         return {name: np.asarray(v, dtype=np.float64) for name, v in self.draws.stacked(most).items()}

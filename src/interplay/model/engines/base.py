@@ -80,8 +80,8 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def enumerates_pairs(self) -> bool:
-        """Whether the coefficients are few enough to ask for all pairs."""
+    def has_coefficients(self) -> bool:
+        """Whether all features are written out, so that every coefficient is at hand."""
 
     @abstractmethod
     def log_likelihood(self, variances: Variances, working: Working) -> Likelihood:

@@ -57,7 +57,7 @@ class FeatureSpace(Engine):
         return False
 
     @property
-    def enumerates_pairs(self) -> bool:
+    def has_coefficients(self) -> bool:
         """All pairs are among the features."""
         return True
 

@@ -102,7 +102,7 @@ class KernelSpace(Engine):
         return self._columns.values.dtype == np.float32
 
     @property
-    def enumerates_pairs(self) -> bool:
+    def has_coefficients(self) -> bool:
         """Pairs are found by bounds on their posteriors."""
         return False
 
