@@ -123,7 +123,7 @@ def z_scores(move: Move, kind: str, replicates: int, steps: int = 1, seed: int =
         before = summaries(posterior, state)
         tuning = move.begin(posterior, np.zeros((1, posterior.dimension)) - 1.0)
         for _ in range(steps):
-            state, _ = move.step(posterior, tuning, state, Randomness(random, random))
+            state, _ = move.step(posterior, tuning, state, Randomness(random, lambda: random))
         changes.append(summaries(posterior, state) - before)
     change = np.array(changes)
     spread = change.std(axis=0) / np.sqrt(len(change))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -81,7 +82,7 @@ def advance(
         row: dict[str, float] = {}
         for number, move in enumerate(moves):
             own = streams.at(phase, iteration, chain, number)
-            random = Randomness(own, streams.at(phase, iteration, COMMON, number))
+            random = Randomness(own, partial(streams.at, phase, iteration, COMMON, number))
             state, record = move.step(posterior, tunings[move.name], state, random)
             row |= {name: float(record.pop(name)) for name in move.statistics}
             lessons[move.name].append(record)

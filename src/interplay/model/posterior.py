@@ -265,10 +265,8 @@ class Posterior:
         """Log Σ_n ⟨x_ng, x_ng⟩ / v_n of the variable g of each local coordinate: its signal at weight one."""
         noise = self.noise(x)
         if noise.weights is self.design.row_weights:
-            norms = self._norms
-        else:
-            norms = self._squared_norms(noise.weights)
-        return np.log(norms[self.local_variable]) - noise.log_variance
+            return self._log_norms - noise.log_variance
+        return np.log(self._squared_norms(noise.weights)[self.local_variable]) - noise.log_variance
 
     def log_noise(self, x: Vector) -> float:
         """Log of the family's noise scale at a position."""
@@ -279,8 +277,8 @@ class Posterior:
         return SetEvidence(self, rows, random)
 
     @cached_property
-    def _norms(self) -> Float[np.ndarray, " p"]:
-        return self._squared_norms(self.design.row_weights)
+    def _log_norms(self) -> Float[np.ndarray, " k"]:
+        return np.log(self._squared_norms(self.design.row_weights)[self.local_variable])
 
     def _squared_norms(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " p"]:
         """Σ_n w_n ⟨x_ng, x_ng⟩ of each variable; the least positive number for a column of zeros."""

@@ -1,8 +1,9 @@
 """What a move must be able to do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,12 @@ class Randomness:
     """Random numbers of a move in one iteration: of its chain, and in common to all chains."""
 
     own: np.random.Generator
-    common: np.random.Generator
+    shared: Callable[[], np.random.Generator]
+
+    @cached_property
+    def common(self) -> np.random.Generator:
+        """Those in common to all chains, which few moves need."""
+        return self.shared()
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -100,13 +101,18 @@ class HeldPosterior:
         log_kappa = scales.log_share(local[~moving]) - 2.0 * scales.log_ratio
         return cls(posterior, x, state.evaluation, moving, gram, log_kappa)
 
-    @property
+    @cached_property
     def coordinates(self) -> Int[np.ndarray, " h"]:
         """Coordinates that move: all global ones, then those of H."""
         posterior = self.posterior
         return np.concatenate(
             [np.arange(posterior.dimension - posterior.local.size), posterior.local[self.moving]]
         )
+
+    @cached_property
+    def _held(self) -> Int[np.ndarray, " f"]:
+        """Local coordinates of the variables that are held."""
+        return self.posterior.local[~self.moving]
 
     def position_of(self, z: Float[np.ndarray, " h"]) -> Float[np.ndarray, " D"] | None:
         """The whole position; None where a held weight would be past the limit."""
@@ -117,7 +123,7 @@ class HeldPosterior:
         log_share = self.log_kappa + 2.0 * self.posterior.local_scales(x).log_ratio
         if np.any(log_share > -1e-9):
             return None
-        x[self.posterior.local[~self.moving]] = 0.5 * (self.log_kappa - np.log(-np.expm1(log_share)))
+        x[self._held] = 0.5 * (self.log_kappa - np.log(-np.expm1(log_share)))
         return x
 
     def gradient(self, z: Float[np.ndarray, " h"]) -> Float[np.ndarray, " h"]:
@@ -140,8 +146,8 @@ class HeldPosterior:
         # p(H | x): by log v of each variable, which goes with log u and against the log of the noise.
         by_signal = _chance_slopes(log_signal, self.moving)
         inside = by_signal[self.moving] * 2.0 * (1.0 - share[self.moving])
-        by_ratio += float(np.sum(inside)) + 2.0 * float(np.sum(by_signal[held]))
-        total = float(np.sum(by_signal))
+        by_ratio += float(inside.sum()) + 2.0 * float(by_signal[held].sum())
+        total = float(by_signal.sum())
         force = gradient[self.coordinates]
         family = posterior.family_count
         force[:family] -= total * posterior.noise(x).gradient
