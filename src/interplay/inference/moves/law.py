@@ -70,7 +70,8 @@ class ShareLaw:
         value = root * zh - 0.5 * (zz + share * hh + np.log(growth).sum(axis=0))
         if self.has_square:
             b, squared = zq - root * hq, share * share
-            of_square = 1.0 + squared * qq
+            # A Schur complement, which is not negative but for its rounding.
+            of_square = 1.0 + squared * np.maximum(qq, 0.0)
             value += 0.5 * (squared * b * b / of_square - np.log(of_square))
         return value
 
@@ -83,7 +84,7 @@ class ShareLaw:
         value = root * zh - 0.5 * (zz + share * hh + float(np.log(growth).sum()))
         if self.has_square:
             b, squared = zq - root * hq, share * share
-            of_square = 1.0 + squared * qq
+            of_square = 1.0 + squared * max(qq, 0.0)
             value += 0.5 * (squared * b * b / of_square - math.log(of_square))
         return value
 
@@ -136,7 +137,7 @@ class ShareLaw:
         root = math.sqrt(share)
         spread = 1.0 + share * self.eigenvalues
         _, _, zq, _, hq, qq = self._forms_at(share, spread)
-        growth = 1.0 + share * share * qq
+        growth = 1.0 + share * share * max(qq, 0.0)
         zeta = share * (zq - root * hq) / growth + random.standard_normal() / math.sqrt(growth)
         z, h, q = self.projections
         mean = root * (z - root * h - share * zeta * q) / spread

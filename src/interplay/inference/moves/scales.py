@@ -80,7 +80,7 @@ class InterwovenScales(Move):
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Acceptance rate, whether a trajectory diverged, gradients, and how often weak scales moved."""
+        """Acceptance rate, share of trajectories that diverged, gradients, how often weak scales moved."""
         return "acceptance", "divergent", "steps", "weak_acceptance"
 
     def begin(self, posterior: Posterior, positions: Float[np.ndarray, "c D"]) -> Tuning:
@@ -108,7 +108,7 @@ class InterwovenScales(Move):
         explicit = Explicit.at(posterior, state.position)
         x, theta, score = state.position, state.auxiliary[COEFFICIENTS], score_of(explicit, state)
         weak, faint = tuning["weak"] > 0, tuning["faint"] > 0
-        rates, forces, steps, diverged, weak_rates = [], [], 0, False, []
+        rates, forces, steps, diverged, weak_rates = [], [], 0, [], []
         for number in range(self.rounds + 1):
             if number and np.any(faint):
                 x, theta, score, rate = move_weak(posterior, x, theta, score, weak, faint, random.own)
@@ -125,12 +125,12 @@ class InterwovenScales(Move):
             rates.append(walk.rate)
             forces.append(walk.force)
             steps += walk.steps
-            diverged |= walk.diverged
+            diverged.append(walk.diverged)
         moved = replace(state, position=x)
         state = with_coefficients(posterior, Explicit.at(posterior, x), moved, theta, score)
         return state, {
             "acceptance": float(np.mean(rates)),
-            "divergent": float(diverged),
+            "divergent": float(np.mean(diverged)),
             "steps": float(steps),
             "weak_acceptance": float(np.mean(weak_rates)) if weak_rates else math.nan,
             "forces": np.stack(forces),
@@ -169,7 +169,7 @@ class _Walk:
     force: Float[np.ndarray, " D"]
     rate: float
     steps: int
-    diverged: bool
+    diverged: float
 
 
 def _walk(
@@ -183,7 +183,7 @@ def _walk(
     root, size = tuning["root"], math.exp(float(tuning["log_step"]))
     z = target.place(x)
     density = target.density(z)
-    first, rates, taken, diverged = density.gradient, 0.0, 0, False
+    first, rates, taken, diverged = density.gradient, 0.0, 0, 0.0
     for _ in range(trajectories):
         h = size * random.uniform(0.7, 1.2)
         steps = min(max(math.ceil(2.0 * LONGEST * random.random() / h), 1), MOST_STEPS)
@@ -201,7 +201,7 @@ def _walk(
         log_ratio = end.value - 0.5 * float(p @ p) - energy if math.isfinite(end.value) else -math.inf
         rate = math.exp(min(log_ratio, 0.0)) if not math.isnan(log_ratio) else 0.0
         rates += rate / trajectories
-        diverged |= not -log_ratio < DIVERGENT
+        diverged += (not -log_ratio < DIVERGENT) / trajectories
         if random.random() < rate:
             z, density = y, end
     return _Walk(target.position(z), first, rates, taken, diverged)

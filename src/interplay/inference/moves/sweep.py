@@ -138,6 +138,8 @@ class Sweep:
             return 0.0
         products = block.products
         eigenvalues, rotation = np.linalg.eigh(products[1 : k + 1, 1 : k + 1])
+        # Of a positive semi-definite matrix, but for the rounding of the difference that it is.
+        eigenvalues = np.maximum(eigenvalues, 0.0)
         ends = [0, k + 1, k + 2]
         law = ShareLaw(
             np.maximum(eigenvalues, 0.0),

@@ -137,8 +137,12 @@ class Prior(ABC):
         """Log density of t, the Jacobian included, normalised."""
 
     def log_density_of_globals(self, t: Float[np.ndarray, "*s g"], scale: Scale) -> Float[np.ndarray, "*s"]:
-        """Log density of the global coordinates alone, where there are local scales."""
-        raise TypeError(f"{type(self).__name__} has no local scales.")
+        """Log density of the global coordinates alone, up to a constant, where there are local scales."""
+        # Local coordinates are independent of the global ones: at any place of theirs it is the same.
+        local = np.zeros(sum(block.size for block in self.local_coordinates(scale.p).values()))
+        rows = t.reshape(-1, t.shape[-1])
+        values = [self.log_density(np.concatenate([row, local]), scale).value for row in rows]
+        return np.array(values).reshape(t.shape[:-1])
 
     @abstractmethod
     def constrain(self, t: Float[np.ndarray, "*s k"], p: int) -> dict[str, np.ndarray]:
