@@ -64,7 +64,7 @@ def summary(made: Design, prior: Prior, draws: Draws) -> Reference:
 def problem(request: pytest.FixtureRequest) -> tuple[Design, Reference]:
     """One of three problems, and its effects by the package."""
     made = PROBLEMS[request.param]
-    draws, found = sample(made, SKIM(), draws=1500, seed=1, progress=False)
+    draws, found = sample(made, SKIM(), draws=800, seed=1, progress=False)
     assert found.verdict == "trust"
     return made, summary(made, SKIM(), draws)
 
@@ -102,7 +102,7 @@ def test_correlated_columns_agree_with_quadrature() -> None:
     X = np.sqrt(0.9) * common + np.sqrt(0.1) * own
     made = design(X, X[:, 0] + 0.7 * random.normal(size=40))
     # Tails are heavy: of fewer draws the standard deviations look surer than they are.
-    draws, found = sample(made, SKIM(), draws=6000, seed=2, progress=False)
+    draws, found = sample(made, SKIM(), draws=2000, seed=2, progress=False)
     assert found.verdict == "trust"
     means, sds = z_scores(summary(made, SKIM(), draws), by_quadrature(made, SKIM(), points=2**15))
     assert np.abs(means).max() < 4.0
@@ -187,7 +187,7 @@ def watched_logs(values: dict[str, np.ndarray]) -> np.ndarray:
 @pytest.mark.filterwarnings("ignore::interplay.inference.diagnostics.ConvergenceWarning")
 def test_moves_together_agree_with_a_random_walk() -> None:
     made = near_equal()
-    draws, _ = sample(made, SKIM(), draws=1500, seed=2, progress=False)
+    draws, _ = sample(made, SKIM(), draws=800, seed=2, progress=False)
     ours, theirs = watched_logs(draws.hyperparameters), by_metropolis(made)
     z = (ours.mean(axis=(0, 1)) - theirs.mean(axis=(0, 1))) / np.hypot(
         standard_error(ours), standard_error(theirs)
@@ -376,8 +376,8 @@ def test_ranks_of_the_truth_are_uniform() -> None:
             made,
             prior,
             family=family,
-            sampler=HMC(warmup=75),
-            draws=120,
+            sampler=HMC(chains=2, warmup=50),
+            draws=75,
             seed=1000 + seed,
             progress=False,
         )
