@@ -23,7 +23,7 @@ ROWS = 64
 NEWCOMERS = 32
 """Variables that each set proposes to take in, those with the largest approximate Bayes factors."""
 
-CANDIDATES = 8
+CANDIDATES = 12
 """Sets that have their evidence worked out for each that stays in the beam."""
 
 SETS_AT_ONCE = 64
