@@ -38,11 +38,6 @@ class Layout:
         return cls(np.asarray(design.owner, dtype=np.intp), levels, square)
 
     @cached_property
-    def has_factors(self) -> bool:
-        """Whether any variable has levels."""
-        return bool(np.any(self.levels > 1))
-
-    @cached_property
     def all_square(self) -> bool:
         """Whether every column has a quadratic term."""
         return bool(np.all(self.square == 1.0))

@@ -1,7 +1,7 @@
 """Informed moves between sets of variables: add, delete, swap and resize in one."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -9,7 +9,16 @@ from jaxtyping import Float, Int
 from scipy.special import log_softmax
 
 from interplay.data.design import Design
-from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
+from interplay.inference.moves.base import (
+    ChainState,
+    Move,
+    Randomness,
+    Record,
+    Tuning,
+    WarmUp,
+    evaluated,
+    metropolis,
+)
 from interplay.inference.moves.informed import joint_evidence, strongest
 from interplay.inference.moves.local import Locals, Tables, with_background
 from interplay.model.posterior import Posterior
@@ -180,18 +189,12 @@ def _tried(
     random: np.random.Generator,
 ) -> tuple[ChainState, tuple[bool, float]]:
     """Accept other local coordinates of some variables, or not."""
-    assert state.evaluation is not None
     if not np.all(np.isfinite(drawn)):
         return state, (False, 0.0)
     proposal = state.position.copy()
     proposal[posterior.local[changed]] = drawn
-    after = posterior.evaluate(proposal, state.evaluation.factored)
-    log_ratio = after.log_density - state.evaluation.log_density + log_proposal
-    rate = math.exp(min(log_ratio, 0.0)) if math.isfinite(log_ratio) else 0.0
-    if random.random() < rate:
-        accepted = replace(state, position=proposal, log_density=after.log_density, evaluation=after)
-        return accepted, (True, rate)
-    return state, (False, rate)
+    state, rate, accepted = metropolis(posterior, state, proposal, log_proposal, random)
+    return state, (accepted, rate)
 
 
 def _log_choice(place: int, others: int) -> float:

@@ -1,5 +1,6 @@
 """What a move must be able to do."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -130,3 +131,24 @@ def evaluated(posterior: Posterior, state: ChainState) -> tuple[ChainState, Eval
         return state, state.evaluation
     evaluation = posterior.evaluate(state.position)
     return replace(state, log_density=evaluation.log_density, evaluation=evaluation), evaluation
+
+
+def metropolis(
+    posterior: Posterior,
+    state: ChainState,
+    proposal: Float[np.ndarray, " D"],
+    log_correction: float,
+    random: np.random.Generator,
+) -> tuple[ChainState, float, bool]:
+    """Accept a proposal or not, from a state with its evaluation; the state, the rate, and whether it was.
+
+    log a = log π(x') − log π(x) + the log of what corrects for the proposal.
+    """
+    assert state.evaluation is not None
+    after = posterior.evaluate(proposal, state.evaluation.factored)
+    log_ratio = after.log_density - state.evaluation.log_density + log_correction
+    rate = math.exp(min(log_ratio, 0.0)) if math.isfinite(log_ratio) else 0.0
+    if random.random() < rate:
+        accepted = replace(state, position=proposal, log_density=after.log_density, evaluation=after)
+        return accepted, rate, True
+    return state, rate, False

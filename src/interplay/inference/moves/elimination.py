@@ -60,8 +60,3 @@ class Elimination:
         rows = np.ascontiguousarray(directions * self.root)
         lapack.solve_triangle(self.factor, rows.T)
         return np.einsum("ij,ij->i", rows, rows)
-
-    @property
-    def half_log_determinant(self) -> float:
-        """½ log |B|."""
-        return float(np.sum(np.log(np.diagonal(self.factor))))

@@ -1,13 +1,21 @@
 """Independence Metropolis of the inactive variables: many at once, each from its conditional law."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
+from interplay.inference.moves.base import (
+    ChainState,
+    Move,
+    Randomness,
+    Record,
+    Tuning,
+    WarmUp,
+    evaluated,
+    metropolis,
+)
 from interplay.inference.moves.informed import signs, strongest, trace_evidence
 from interplay.inference.moves.local import Locals, Tables, with_background
 from interplay.model.posterior import Posterior
@@ -99,10 +107,6 @@ class Inactive(Move):
             return state, 0.0
         proposal = state.position.copy()
         proposal[posterior.local[members]] = drawn
-        after = posterior.evaluate(proposal, state.evaluation.factored)
-        log_ratio = after.log_density - state.evaluation.log_density
-        log_ratio += float(np.sum(tables.log_density(locals_.values[members]) - tables.log_density(drawn)))
-        rate = math.exp(min(log_ratio, 0.0)) if math.isfinite(log_ratio) else 0.0
-        if random.random() < rate:
-            state = replace(state, position=proposal, log_density=after.log_density, evaluation=after)
+        log_proposal = float(np.sum(tables.log_density(locals_.values[members]) - tables.log_density(drawn)))
+        state, rate, _ = metropolis(posterior, state, proposal, log_proposal, random)
         return state, rate

@@ -1,13 +1,22 @@
 """Joint rescaling of the global scale and all local ones."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from jaxtyping import Float
 
-from interplay.inference.moves.base import ChainState, Move, Randomness, Record, Tuning, WarmUp, evaluated
+from interplay.inference.moves.base import (
+    ChainState,
+    Move,
+    Randomness,
+    Record,
+    Tuning,
+    WarmUp,
+    evaluated,
+    metropolis,
+)
 from interplay.inference.moves.local import Locals, log_prior
 from interplay.model.posterior import Posterior
 
@@ -74,15 +83,11 @@ class Rescale(Move):
     def _rescale(
         self, posterior: Posterior, state: ChainState, change: float, random: np.random.Generator
     ) -> tuple[ChainState, float]:
-        state, evaluation = evaluated(posterior, state)
+        state, _ = evaluated(posterior, state)
         proposal, log_jacobian = rescaled(posterior, state.position, change)
         if not np.all(np.isfinite(proposal)):
             return state, 0.0
-        after = posterior.evaluate(proposal, evaluation.factored)
-        log_ratio = after.log_density - evaluation.log_density + log_jacobian
-        rate = math.exp(min(log_ratio, 0.0)) if math.isfinite(log_ratio) else 0.0
-        if random.random() < rate:
-            state = replace(state, position=proposal, log_density=after.log_density, evaluation=after)
+        state, rate, _ = metropolis(posterior, state, proposal, log_jacobian, random)
         return state, rate
 
 
